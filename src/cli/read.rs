@@ -1,0 +1,146 @@
+//! Questions on the command line: arguments to the same question that `ask` reads, the answer
+//! printed.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use asof::db::Snapshot;
+use asof::exchange::lines::{Lines, open};
+use asof::exchange::question::{Asked, Question, line, question as asked};
+use asof::model::refusal::{Reason, Refusal};
+use asof::query::chain;
+use asof::time::Zone;
+use clap::ArgMatches;
+use rayon::prelude::*;
+use serde_json::{Map, Value as Json, json};
+
+use super::output::{BAD_INPUT, DONE, Failure};
+use super::write::value;
+use super::{Context, render};
+
+/// Arguments as the fields of a question.
+fn fields(context: &Context, arguments: &ArgMatches) -> Result<Map<String, Json>, Failure> {
+    let mut fields = Map::new();
+    for name in arguments.ids().map(|id| id.as_str().to_owned()) {
+        let field = name.replace('-', "_");
+        match name.as_str() {
+            "json" | "store" | "clock" | "tz" | "tenant" | "text-value" => {}
+            "inherit" => {
+                fields.insert(field, json!(arguments.get_flag("inherit")));
+            }
+            "value" => {
+                let text = arguments.get_one::<String>("value").cloned().unwrap_or_default();
+                fields.insert(field, value(&text, arguments.get_flag("text-value")));
+            }
+            "ids" => {
+                let ids: Vec<&String> = arguments.get_many("ids").into_iter().flatten().collect();
+                fields.insert(field, json!(ids));
+            }
+            "with" => {
+                let mut pairs = Map::new();
+                for pair in arguments.get_many::<String>("with").into_iter().flatten() {
+                    let (dimension, text) = pair.split_once('=').ok_or_else(|| {
+                        Refusal::new(Reason::BadLine, format!("--with {pair:?} is not like version=3.0"))
+                    })?;
+                    pairs.insert(dimension.to_owned(), json!(text));
+                }
+                fields.insert(field, Json::Object(pairs));
+            }
+            _ => {
+                if let Some(text) = arguments.get_one::<String>(&name) {
+                    fields.insert(field, json!(text));
+                }
+            }
+        }
+    }
+    if let Some(tenant) = &context.tenant {
+        fields.insert("tenant".to_owned(), json!(tenant.as_str()));
+    }
+    Ok(fields)
+}
+
+/// One question of the command line.
+pub fn question(context: &Context, kind: &str, arguments: &ArgMatches) -> Result<u8, Failure> {
+    let fields = fields(context, arguments)?;
+    let store = context.open(false)?;
+    let asked = asked(kind, fields, context.zone_of(&store)?.as_ref())?;
+    let answer = store.owner().snapshot().answer(&asked)?;
+    context.out.value(&answer, |answer| render::answer(kind, answer))?;
+    Ok(DONE)
+}
+
+/// `ask FILE`: one answer a line, in order, all seen at one snapshot; answered on all cores.
+pub fn ask(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
+    let path = arguments.get_one::<String>("file").cloned().unwrap_or_default();
+    let file = open(Path::new(&path)).map_err(|error| Failure::file("read", &path, error))?;
+    let store = context.open(false)?;
+    let zone = context.zone_of(&store)?;
+    let snapshot = store.owner().snapshot();
+    let mut lines = Lines::new(file);
+    let mut stdout = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut exit = DONE;
+    loop {
+        let mut batch = Vec::new();
+        while batch.len() < 4_096 {
+            let Some(raw) = lines.next_line().map_err(|error| Failure::file("read", &path, error))? else { break };
+            batch.push(raw);
+        }
+        if batch.is_empty() {
+            break;
+        }
+        let answers: Vec<Result<Json, Failure>> = batch
+            .par_iter()
+            .map(|raw| {
+                let bad = || Refusal::new(Reason::BadLine, format!("line {}: too long or not UTF-8", raw.number));
+                let text = raw.text.as_ref().map_err(|_| Failure::from(bad()))?;
+                one(&snapshot, text, zone.as_ref(), raw.number)
+            })
+            .collect();
+        for answer in answers {
+            let answer = answer?;
+            if answer.get("error").is_some() {
+                exit = BAD_INPUT;
+            }
+            if let Err(error) = writeln!(stdout, "{answer}") {
+                return if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(DONE) } else { Err(error.into()) };
+            }
+        }
+    }
+    stdout.flush()?;
+    Ok(exit)
+}
+
+/// One answer; a question that cannot be understood gets an error in its place.
+fn one(snapshot: &Snapshot, text: &str, zone: Option<&Zone>, number: u64) -> Result<Json, Failure> {
+    let error = |refusal: &Refusal| {
+        json!({ "error": { "code": refusal.reason.code(), "message": refusal.message, "line": number } })
+    };
+    let asked = match line(text, zone) {
+        Ok(asked) => asked,
+        Err(refusal) => return Ok(error(&refusal)),
+    };
+    match snapshot.answer(&asked) {
+        Ok(answer) => Ok(answer),
+        Err(asof::db::DbError::Refused(refusal)) => Ok(error(&refusal)),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// `dot chain SUBJECT PREDICATE`.
+pub fn dot(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
+    let Some((_, arguments)) = arguments.subcommand() else {
+        return Err(Refusal::new(Reason::UnknownOperation, "say what to draw; see asof dot --help").into());
+    };
+    let fields = fields(context, arguments)?;
+    let store = context.open(false)?;
+    let asked: Asked = asked("get", fields, context.zone_of(&store)?.as_ref())?;
+    let snapshot = store.owner().snapshot();
+    let view = snapshot.view(snapshot.tenant(asked.tenant()?)?);
+    let Question::Get(subject, predicate, ask) = &asked.question else {
+        return Err(Refusal::new(Reason::BadLine, "a chain is of one slot").into());
+    };
+    let graph = chain::chain(&view, subject, predicate, ask).map_err(asof::db::DbError::from)?;
+    let title = format!("{subject} / {predicate} in {}", ask.scope);
+    context.out.text(&asof::exchange::dot::chain(&title, &graph, view.at(ask)))?;
+    Ok(DONE)
+}

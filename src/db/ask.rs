@@ -1,0 +1,46 @@
+//! Any question to its answer in JSON: `ask`, and every read of the command line.
+
+use serde_json::Value as Json;
+
+use crate::db::error::DbError;
+use crate::db::session::Snapshot;
+use crate::exchange::question::{Asked, Question};
+use crate::model::refusal::{Reason, Refusal};
+use crate::query::answer::FactView;
+use crate::query::course::Piece;
+use crate::query::slots::{Counted, Found};
+use crate::query::{answer, course, explain, history, node, slots};
+
+/// Answers a question as the snapshot sees it.
+pub(super) fn answer(snapshot: &Snapshot, asked: &Asked) -> Result<Json, DbError> {
+    let tenant = snapshot.tenant(asked.tenant()?)?;
+    let view = snapshot.view(tenant);
+    Ok(match &asked.question {
+        Question::Get(subject, predicate, ask) => answer::get(&view, subject, predicate, ask)?.json(),
+        Question::Explain(subject, predicate, ask) => {
+            explain::json(&explain::explain(&view, subject, predicate, ask)?)
+        }
+        Question::Timeline(subject, predicate, ask) => {
+            course::timeline(&view, subject, predicate, ask)?.iter().map(Piece::json).collect()
+        }
+        Question::Beliefs(subject, predicate, ask) => {
+            course::beliefs(&view, subject, predicate, ask)?.iter().map(Piece::json).collect()
+        }
+        Question::History(subject, predicate, reach, known_at) => {
+            let rows = history::history(&view, subject, predicate.as_ref(), reach, *known_at)?;
+            rows.iter().map(FactView::json).collect()
+        }
+        Question::Find(pattern, reach, ask) => {
+            slots::find(&view, pattern, reach, ask)?.iter().map(Found::json).collect()
+        }
+        Question::Usable(ids, ask) => node::usable(&view, ids, ask)?.iter().map(node::Usable::json).collect(),
+        Question::Show(id, ask) => match node::show(&view, id, ask)? {
+            Some(shown) => shown,
+            None => {
+                let message = format!("there is no {id:?} in tenant {}", view.tenant());
+                return Err(Refusal::new(Reason::UnknownTarget, message).into());
+            }
+        },
+        Question::Counts(what, reach) => slots::count(&view, *what, reach)?.iter().map(Counted::json).collect(),
+    })
+}

@@ -1,0 +1,222 @@
+//! A store, open: one writer, many readers.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::admission::commit::{Outcome, Request, When, Writer};
+use crate::admission::rights::{Grant, Rights};
+use crate::db::error::DbError;
+use crate::db::session::{Session, Snapshot};
+use crate::model::limits::{CACHE_BYTES, TAIL_ROWS_MAX};
+use crate::model::name::Tenant;
+use crate::store::identity::Identity;
+use crate::store::lock::StoreLock;
+use crate::store::open::{EngineChoice, How, close, open};
+use crate::store::rows::Rows;
+use crate::store::state::State;
+use crate::time::{Clock, Recorded, SystemClock, Zone};
+
+/// How a store is opened.
+#[derive(Clone)]
+pub struct Options {
+    /// Make the store if there is none.
+    pub create: bool,
+    /// The zone to declare when making it: local times without a zone of their own are read in it.
+    pub tz: Option<Zone>,
+    /// The engine of the derived state.
+    pub engine: EngineChoice,
+    /// Bytes of decoded rows kept in memory.
+    pub cache_bytes: u64,
+    /// Where the present comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Return from a write before it is on the disk. A crash may lose what was written since the
+    /// last sync (at most a second), never more, and never a part of a transaction.
+    pub relaxed: bool,
+    /// Make the derived state anew from the log.
+    pub rebuild: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            create: true,
+            tz: None,
+            engine: EngineChoice::Sled,
+            cache_bytes: CACHE_BYTES,
+            clock: Arc::new(SystemClock),
+            relaxed: false,
+            rebuild: false,
+        }
+    }
+}
+
+pub(super) struct Inner {
+    pub(super) state: Arc<State>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) dir: PathBuf,
+    pub(super) identity: Identity,
+    relaxed: bool,
+    writer: Mutex<Writer>,
+    opened_at: u64,
+    cut_bytes: u64,
+    rebuilt: Option<String>,
+    _lock: StoreLock,
+}
+
+/// An open store. Cloning it is a counter; the last one dropped closes it.
+///
+/// ```
+/// use asof::db::{Options, Store};
+/// # let dir = tempfile::tempdir()?;
+/// let store = Store::open(dir.path().join("store"), Options::default())?;
+/// let report = store.import_text(
+///     r#"{"op":"assert","subject":"user:u","predicate":"city","value":"Berlin","scope":"acme/u","kind":"stated"}"#,
+/// )?;
+/// assert_eq!(report.admitted, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    pub(super) inner: Arc<Inner>,
+}
+
+impl Store {
+    /// Opens a store, or makes one if [`Options::create`] is set.
+    ///
+    /// # Errors
+    /// [`DbError::Store`]: no store there, not a store, held by another process, damaged.
+    pub fn open(dir: impl AsRef<Path>, options: Options) -> Result<Self, DbError> {
+        let how = How {
+            create: options.create,
+            tz: options.tz.map(|zone| zone.name().to_owned()),
+            engine: options.engine,
+            cache_bytes: options.cache_bytes,
+            rebuild: options.rebuild,
+        };
+        let opened = open(dir.as_ref(), &how)?;
+        let inner = Inner {
+            opened_at: opened.state.counters().seq,
+            state: opened.state,
+            clock: options.clock,
+            dir: opened.dir,
+            identity: opened.identity,
+            relaxed: options.relaxed,
+            writer: Mutex::new(Writer::new(opened.log)),
+            cut_bytes: opened.cut_bytes,
+            rebuilt: opened.rebuilt,
+            _lock: opened.lock,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The zone that the store declares for local times, if it does.
+    ///
+    /// # Errors
+    /// [`DbError::Refused`] when this program does not know the zone.
+    pub fn zone(&self) -> Result<Option<Zone>, DbError> {
+        let name = self.inner.identity.tz.as_deref();
+        let parsed = name.map(Zone::parse).transpose();
+        parsed.map_err(|error| crate::exchange::fields::bad_time("tz", &error).into())
+    }
+
+    /// Bytes of a torn tail that opening cut off the log.
+    pub fn cut_bytes(&self) -> u64 {
+        self.inner.cut_bytes
+    }
+
+    /// Why opening made the derived state anew, if it did.
+    pub fn rebuilt(&self) -> Option<&str> {
+        self.inner.rebuilt.as_deref()
+    }
+
+    /// A session of the store's owner: every tenant, every right.
+    pub fn owner(&self) -> Session {
+        Session::new(self.clone(), Rights::owner())
+    }
+
+    /// A session with every right in one tenant, bound to it.
+    pub fn session(&self, tenant: Tenant) -> Session {
+        Session::new(self.clone(), Rights::owner_of(tenant))
+    }
+
+    /// A session of a principal: one tenant, and there only what the grants allow.
+    pub fn session_with(&self, tenant: Tenant, grants: Vec<Grant>) -> Session {
+        Session::new(self.clone(), Rights::granted(tenant, grants))
+    }
+
+    /// The present: the clock, or the last recorded instant if that is later (R7).
+    pub fn now(&self) -> Recorded {
+        self.inner.clock.now().max(self.inner.state.published().recorded)
+    }
+
+    pub(super) fn snapshot(&self, rights: Rights) -> Snapshot {
+        let pin = self.inner.state.published().recorded;
+        let now = self.inner.clock.now().max(pin);
+        Snapshot::new(Arc::clone(&self.inner.state), rights, pin, now)
+    }
+
+    pub(super) fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes one transaction and waits until it is durable, unless the store is relaxed.
+    pub(super) fn transact(&self, rights: &Rights, request: &Request<'_>) -> Result<Outcome, DbError> {
+        let mut writer = self.writer();
+        let outcome = writer.transact(&self.inner.state, rights, request)?;
+        if outcome.stamp.is_some() {
+            if self.inner.relaxed {
+                writer.flush()?;
+                self.inner.state.publish_all();
+            } else {
+                self.settle(&mut writer)?;
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Makes everything appended durable and lets readers see it; writes a checkpoint if the tail
+    /// has grown long.
+    pub(super) fn settle(&self, writer: &mut Writer) -> Result<(), DbError> {
+        writer.sync()?;
+        self.inner.state.publish_all();
+        if self.inner.state.tail_rows() > TAIL_ROWS_MAX {
+            self.inner.state.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    /// The instant of a write now.
+    pub(super) fn when(&self) -> When {
+        When::Now(self.inner.clock.now())
+    }
+
+    /// Makes what a relaxed store has not yet written durable.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn sync(&self) -> Result<(), DbError> {
+        let mut writer = self.writer();
+        self.settle(&mut writer)
+    }
+
+    /// Writes the derived state to its engine, so that the next open has nothing to replay.
+    ///
+    /// # Errors
+    /// When the disk or the engine fails.
+    pub fn checkpoint(&self) -> Result<(), DbError> {
+        let mut writer = self.writer();
+        self.settle(&mut writer)?;
+        Ok(self.inner.state.checkpoint()?)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = self.state.counters().seq.saturating_sub(self.opened_at);
+        // A close that fails is an unclean close: the next open replays the log.
+        if writer.sync().is_ok() {
+            let _unclean = close(&self.dir, &self.state, since);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Exchange: journal lines in and out ([`read`], [`write`], [`lines`]), and questions in ([`question`]), drawings ([`dot`]).
+//! Text here, types below; nothing here judges what it reads.
+
+pub mod dot;
+pub mod fields;
+pub mod lines;
+pub mod question;
+pub mod read;
+pub mod strict;
+pub mod write;
