@@ -117,7 +117,8 @@ impl Writer {
             Err(refusal) => return Ok(first_refused(refusal)),
         };
         if request.operations.len() > OPERATIONS_MAX {
-            let message = format!("a transaction has at most {OPERATIONS_MAX} operations; split it");
+            let message =
+                format!("a transaction has at most {OPERATIONS_MAX} operations; split it");
             return Ok(first_refused(Refusal::new(Reason::LimitExceeded, message)));
         }
         let mut stamp = Stamp { seq: last.seq + 1, place: 0, recorded };

@@ -36,11 +36,14 @@ impl Gate<'_, '_> {
         derived_from: &Premises,
         read_at: Option<u64>,
     ) -> Checked<Evidence> {
-        let too_many = derived_from.len() > JUSTIFICATIONS_MAX || derived_from.iter().any(|p| p.len() > IDS_MAX);
+        let too_many = derived_from.len() > JUSTIFICATIONS_MAX
+            || derived_from.iter().any(|p| p.len() > IDS_MAX);
         if too_many {
             return refuse(
                 Reason::LimitExceeded,
-                format!("`derived_from` has at most {JUSTIFICATIONS_MAX} alternatives of {IDS_MAX} ids"),
+                format!(
+                    "`derived_from` has at most {JUSTIFICATIONS_MAX} alternatives of {IDS_MAX} ids"
+                ),
             );
         }
         let source = match source {
@@ -51,12 +54,18 @@ impl Gate<'_, '_> {
         let mut justifications = Vec::new();
         for alternative in derived_from {
             if alternative.is_empty() {
-                return refuse(Reason::BadLine, "`derived_from` holds an empty list; name what it was made from");
+                return refuse(
+                    Reason::BadLine,
+                    "`derived_from` holds an empty list; name what it was made from",
+                );
             }
             let mut premises = Vec::with_capacity(alternative.len() + 1);
             for id in alternative {
                 if id == of {
-                    return refuse(Reason::Cycle, format!("{of} cannot be derived from itself: {of} → {of}"));
+                    return refuse(
+                        Reason::Cycle,
+                        format!("{of} cannot be derived from itself: {of} → {of}"),
+                    );
                 }
                 premises.push(self.premise(tenant, id, read_at)?.no);
             }
@@ -82,7 +91,10 @@ impl Gate<'_, '_> {
             NodeView::Source(_) => Ok(target),
             NodeView::Fact(..) | NodeView::Artifact(_) => refuse(
                 Reason::UnknownTarget,
-                format!("`source` names {id}, which is a {}; facts and artifacts go into `derived_from`", target.node.type_word()),
+                format!(
+                    "`source` names {id}, which is a {}; facts and artifacts go into `derived_from`",
+                    target.node.type_word()
+                ),
             ),
         }
     }
@@ -117,15 +129,23 @@ impl Gate<'_, '_> {
         let Some(memory) = said.memory else { return Ok(()) };
         let evidence = said.source.is_some() || !said.derived_from.is_empty();
         let fault = match memory {
-            Memory::Working if said.valid_until.is_none() => "working memory ends: give `valid_until`",
-            Memory::Procedural if said.when.is_empty() => "a way of working names what it applies to: give `when`",
-            Memory::Procedural if !evidence => "a way of working names its evidence: give `source` or `derived_from`",
+            Memory::Working if said.valid_until.is_none() => {
+                "working memory ends: give `valid_until`"
+            }
+            Memory::Procedural if said.when.is_empty() => {
+                "a way of working names what it applies to: give `when`"
+            }
+            Memory::Procedural if !evidence => {
+                "a way of working names its evidence: give `source` or `derived_from`"
+            }
             Memory::Semantic | Memory::Episodic
                 if !evidence && !matches!(kind, Kind::Stated | Kind::Observed) =>
             {
                 "give `source` or `derived_from`, or a kind `stated` or `observed`"
             }
-            Memory::Working | Memory::Procedural | Memory::Semantic | Memory::Episodic => return Ok(()),
+            Memory::Working | Memory::Procedural | Memory::Semantic | Memory::Episodic => {
+                return Ok(());
+            }
         };
         refuse(Reason::MemoryRule, fault)
     }
@@ -138,7 +158,11 @@ impl Gate<'_, '_> {
             Start::Unknown => return Ok(()),
         };
         Period::new(from, until).map_err(|error| {
-            let reason = if error.code() == "empty_period" { Reason::EmptyPeriod } else { Reason::InvertedPeriod };
+            let reason = if error.code() == "empty_period" {
+                Reason::EmptyPeriod
+            } else {
+                Reason::InvertedPeriod
+            };
             Stop::Refused(crate::model::refusal::Refusal::new(reason, error.to_string()))
         })?;
         Ok(())
@@ -150,7 +174,9 @@ impl Gate<'_, '_> {
         let rows: &Draft<'_> = self.draft;
         let now = AsOf { valid_at: self.stamp.recorded.as_valid(), known_at: self.stamp.recorded };
         let marked = match Lineage::new(rows).judge(premise.no, now)? {
-            Some(Mark::Retracted { since, .. } | Mark::Changed { since, .. }) => self.draft.seq_at(since)?,
+            Some(Mark::Retracted { since, .. } | Mark::Changed { since, .. }) => {
+                self.draft.seq_at(since)?
+            }
             None => 0,
         };
         let changed = self.last_change(&premise.node)?.max(marked);
@@ -159,25 +185,36 @@ impl Gate<'_, '_> {
         }
         refuse(
             Reason::StalePremise,
-            format!("{} changed at {changed}, after it was read at {read_at}; read again and redo the work", premise.id),
+            format!(
+                "{} changed at {changed}, after it was read at {read_at}; read again and redo the work",
+                premise.id
+            ),
         )
     }
 
     /// The sequence number of the last event that closed, ended or superseded a node; 0 if none.
     fn last_change(&self, node: &NodeView) -> Checked<u64> {
         let closing = |what: &What| match what {
-            What::Ended(_) | What::Retracted(_) | What::Corrected(_) | What::Rejected | What::Disabled => true,
+            What::Ended(_)
+            | What::Retracted(_)
+            | What::Corrected(_)
+            | What::Rejected
+            | What::Disabled => true,
             What::Reinstated | What::Enabled | What::Confirmed | What::Affirmed(_) => false,
         };
         let changes = node.life().into_iter().flat_map(|life| &life.changes);
-        let own = changes.filter(|change| closing(&change.what)).map(|change| change.stamp.seq).max();
+        let own =
+            changes.filter(|change| closing(&change.what)).map(|change| change.stamp.seq).max();
         let superseded = match node {
             NodeView::Fact(slot, place) => slot
                 .facts()
                 .filter(|(_, fact)| !fact.links.is_empty())
                 .flat_map(|(_, fact)| {
                     let standing = fact.life.standing(self.stamp.recorded);
-                    fact.links.iter().filter(|link| link.reaches(*place)).filter_map(move |link| link.since(&standing))
+                    fact.links
+                        .iter()
+                        .filter(|link| link.reaches(*place))
+                        .filter_map(move |link| link.since(&standing))
                 })
                 .map(|stamp| stamp.seq)
                 .max(),
@@ -192,7 +229,9 @@ impl Gate<'_, '_> {
         if let Some(node) = self.taken(tenant, &said.id)? {
             return match node {
                 NodeView::Source(old) if old.said == *said => Err(Stop::Unchanged),
-                NodeView::Source(_) | NodeView::Fact(..) | NodeView::Artifact(_) => self.id_taken(&said.id, &node),
+                NodeView::Source(_) | NodeView::Fact(..) | NodeView::Artifact(_) => {
+                    self.id_taken(&said.id, &node)
+                }
             };
         }
         let order = Authority::default();
@@ -217,11 +256,16 @@ impl Gate<'_, '_> {
         if let Some(node) = self.taken(tenant, &said.id)? {
             return match node {
                 NodeView::Artifact(old) if old.said == *said => Err(Stop::Unchanged),
-                NodeView::Source(_) | NodeView::Fact(..) | NodeView::Artifact(_) => self.id_taken(&said.id, &node),
+                NodeView::Source(_) | NodeView::Fact(..) | NodeView::Artifact(_) => {
+                    self.id_taken(&said.id, &node)
+                }
             };
         }
         if said.derived_from.is_empty() {
-            return refuse(Reason::NoSource, "an artifact names what it was made from: give `derived_from`");
+            return refuse(
+                Reason::NoSource,
+                "an artifact names what it was made from: give `derived_from`",
+            );
         }
         self.period(said.valid_from, said.valid_until)?;
         self.evidence(tenant, &said.id, None, &said.derived_from, operation.read_at)?;
@@ -246,12 +290,18 @@ impl Gate<'_, '_> {
         }
         let old = self.find_open(tenant, id)?;
         if old.node.type_word() != wanted {
-            return refuse(Reason::SlotMismatch, format!("{id} is a {}, not a {wanted}", old.node.type_word()));
+            return refuse(
+                Reason::SlotMismatch,
+                format!("{id} is a {}, not a {wanted}", old.node.type_word()),
+            );
         }
         if !old.scope.covers(scope) {
             return refuse(
                 Reason::ScopeMismatch,
-                format!("{id} is of scope {}, which is neither {scope} nor an ancestor of it", old.scope),
+                format!(
+                    "{id} is of scope {}, which is neither {scope} nor an ancestor of it",
+                    old.scope
+                ),
             );
         }
         self.may(Right::Supersede, scope)?;
@@ -271,7 +321,10 @@ impl Gate<'_, '_> {
             return refuse(Reason::BadLine, format!("{id} is a source; a source rests on nothing"));
         }
         if premises.is_empty() {
-            return refuse(Reason::NoSource, "`support` names what the target rests on: give `derived_from`");
+            return refuse(
+                Reason::NoSource,
+                "`support` names what the target rests on: give `derived_from`",
+            );
         }
         let evidence = self.evidence(tenant, id, None, premises, operation.read_at)?;
         for premise in evidence.justifications.iter().flatten() {
@@ -281,7 +334,10 @@ impl Gate<'_, '_> {
                 for no in path {
                     names.push(self.draft.id_of(no)?.to_string());
                 }
-                return refuse(Reason::Cycle, format!("derived-from would run in a circle: {}", names.join(" → ")));
+                return refuse(
+                    Reason::Cycle,
+                    format!("derived-from would run in a circle: {}", names.join(" → ")),
+                );
             }
         }
         Ok(Decision::default())
@@ -298,7 +354,14 @@ impl Gate<'_, '_> {
     pub(super) fn id_taken<T>(&self, id: &Id, node: &NodeView) -> Checked<T> {
         debug_assert!(self.draft.counters().nodes > 0, "a taken id has a node");
         let readable = node.scope().is_some_and(|scope| self.rights.allows(Right::Read, scope));
-        let what = if readable { format!("by a {} with other content", node.type_word()) } else { "already".to_owned() };
-        refuse(Reason::IdTaken, format!("the id {id} is taken {what}; choose another, or leave `id` out"))
+        let what = if readable {
+            format!("by a {} with other content", node.type_word())
+        } else {
+            "already".to_owned()
+        };
+        refuse(
+            Reason::IdTaken,
+            format!("the id {id} is taken {what}; choose another, or leave `id` out"),
+        )
     }
 }

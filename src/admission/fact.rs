@@ -61,7 +61,11 @@ impl Gate<'_, '_> {
         {
             return refuse(
                 Reason::BadValue,
-                format!("{} is declared to take {wanted}, not {}", said.predicate, said.value.type_word()),
+                format!(
+                    "{} is declared to take {wanted}, not {}",
+                    said.predicate,
+                    said.value.type_word()
+                ),
             );
         }
         Ok(rules)
@@ -81,15 +85,23 @@ impl Gate<'_, '_> {
             if version != expected {
                 return refuse(
                     Reason::VersionConflict,
-                    format!("the slot is at version {version}, not {expected}; read it again and decide anew"),
+                    format!(
+                        "the slot is at version {version}, not {expected}; read it again and decide anew"
+                    ),
                 );
             }
         }
         self.memory_rule(said, kind)
     }
 
-    pub(super) fn not_suppressed(&self, tenant: &Tenant, said: &Statement, kind: Kind) -> Checked<()> {
-        let covers = |pattern: &Option<String>, name: &str| pattern.as_ref().is_none_or(|p| glob(p, name));
+    pub(super) fn not_suppressed(
+        &self,
+        tenant: &Tenant,
+        said: &Statement,
+        kind: Kind,
+    ) -> Checked<()> {
+        let covers =
+            |pattern: &Option<String>, name: &str| pattern.as_ref().is_none_or(|p| glob(p, name));
         let now = self.stamp.recorded.as_valid();
         for row in self.draft.suppressions(tenant)? {
             let by = &row.said;
@@ -102,7 +114,10 @@ impl Gate<'_, '_> {
             {
                 return refuse(
                     Reason::Suppressed,
-                    format!("such facts are not taken in (suppression {}); `unsuppress` lifts it", by.id),
+                    format!(
+                        "such facts are not taken in (suppression {}); `unsuppress` lifts it",
+                        by.id
+                    ),
                 );
             }
         }
@@ -121,7 +136,10 @@ impl Gate<'_, '_> {
     ) -> Checked<()> {
         let ids = said.supersedes.ids();
         if ids.len() > IDS_MAX {
-            return refuse(Reason::LimitExceeded, format!("`supersedes` names more than {IDS_MAX} ids"));
+            return refuse(
+                Reason::LimitExceeded,
+                format!("`supersedes` names more than {IDS_MAX} ids"),
+            );
         }
         for id in ids {
             let old = self.supersedable(tenant, said, id)?;
@@ -161,8 +179,11 @@ impl Gate<'_, '_> {
                     && old.said.memory.is_some_and(|memory| memory != Memory::Working) =>
             {
                 refuse(
-                Reason::MemoryRule,
-                format!("working memory cannot supersede {}, which is another kind of memory", old.said.id),
+                    Reason::MemoryRule,
+                    format!(
+                        "working memory cannot supersede {}, which is another kind of memory",
+                        old.said.id
+                    ),
                 )
             }
             Some(_) | None => Ok(()),
@@ -175,7 +196,10 @@ impl Gate<'_, '_> {
         }
         let old = self.find(tenant, id)?;
         let NodeView::Fact(slot, _) = &old.node else {
-            return refuse(Reason::SlotMismatch, format!("{id} is a {}, not a fact", old.node.type_word()));
+            return refuse(
+                Reason::SlotMismatch,
+                format!("{id} is a {}, not a fact", old.node.type_word()),
+            );
         };
         if slot.key.subject != said.subject || slot.key.predicate != said.predicate {
             return refuse(
@@ -210,7 +234,9 @@ impl Gate<'_, '_> {
             && let Some(node) = self.taken(tenant, new)?
         {
             return match node.fact() {
-                Some(old) if old.corrects == Some(target.no) && gives(changes, old) => Err(Stop::Unchanged),
+                Some(old) if old.corrects == Some(target.no) && gives(changes, old) => {
+                    Err(Stop::Unchanged)
+                }
                 Some(_) | None => self.id_taken(new, &node),
             };
         }
@@ -218,7 +244,10 @@ impl Gate<'_, '_> {
         let NodeView::Fact(slot, place) = &target.node else {
             return refuse(
                 Reason::SlotMismatch,
-                format!("{id} is a {}; bring another that supersedes it instead", target.node.type_word()),
+                format!(
+                    "{id} is a {}; bring another that supersedes it instead",
+                    target.node.type_word()
+                ),
             );
         };
         let acting = operation.kind.unwrap_or(Kind::Stated);
@@ -239,12 +268,21 @@ impl Gate<'_, '_> {
         if !old.said.scope.covers(&said.scope) {
             return refuse(
                 Reason::ScopeMismatch,
-                format!("{id} is of scope {}, which is neither {} nor an ancestor of it", old.said.scope, said.scope),
+                format!(
+                    "{id} is of scope {}, which is neither {} nor an ancestor of it",
+                    old.said.scope, said.scope
+                ),
             );
         }
         self.rules_for(tenant, &said)?;
         self.period(said.valid_from, said.valid_until)?;
-        let evidence = self.evidence(tenant, new, said.source.as_ref(), &said.derived_from, operation.read_at)?;
+        let evidence = self.evidence(
+            tenant,
+            new,
+            said.source.as_ref(),
+            &said.derived_from,
+            operation.read_at,
+        )?;
         let own = if evidence.justifications.is_empty() { Some(acting) } else { operation.kind };
         let kind = self.effective_kind(own, &evidence, rules.authority)?;
         self.general(tenant, &said, kind, operation)?;

@@ -96,8 +96,12 @@ impl Gate<'_, '_> {
         let tenant = self.tenant(operation)?;
         let Some(tenant) = tenant else {
             return match &operation.action {
-                Action::Predicate(said) => self.declare(None, said).map(|d| event(None, operation, d)),
-                _ => refuse(Reason::UnknownTarget, "the store is empty; nothing can be acted on yet"),
+                Action::Predicate(said) => {
+                    self.declare(None, said).map(|d| event(None, operation, d))
+                }
+                _ => {
+                    refuse(Reason::UnknownTarget, "the store is empty; nothing can be acted on yet")
+                }
             };
         };
         let acting = operation.kind.unwrap_or(Kind::Stated);
@@ -139,7 +143,9 @@ impl Gate<'_, '_> {
     fn tenant(&self, operation: &Operation) -> Checked<Option<Tenant>> {
         let named = match (&operation.action, operation.action.scope()) {
             (_, Some(scope)) => Some(scope.tenant()?),
-            (Action::Suppress(said), None) => said.scope.tenant_str().map(Tenant::new).transpose()?,
+            (Action::Suppress(said), None) => {
+                said.scope.tenant_str().map(Tenant::new).transpose()?
+            }
             (_, None) => None,
         };
         if let (Some(named), Some(given)) = (&named, &operation.tenant)
@@ -147,10 +153,13 @@ impl Gate<'_, '_> {
         {
             return refuse(
                 Reason::BadLine,
-                format!("`tenant` says {given} but the scope is of tenant {named}; leave `tenant` out"),
+                format!(
+                    "`tenant` says {given} but the scope is of tenant {named}; leave `tenant` out"
+                ),
             );
         }
-        let tenant = named.or_else(|| operation.tenant.clone()).or_else(|| self.rights.tenant().cloned());
+        let tenant =
+            named.or_else(|| operation.tenant.clone()).or_else(|| self.rights.tenant().cloned());
         if let (Some(tenant), Some(home)) = (&tenant, self.rights.tenant())
             && tenant != home
         {
@@ -187,7 +196,9 @@ impl Gate<'_, '_> {
         let unknown = || {
             Refusal::new(
                 Reason::UnknownTarget,
-                format!("there is no {id:?} in tenant {tenant}; ids are listed by `asof history` and `asof find`"),
+                format!(
+                    "there is no {id:?} in tenant {tenant}; ids are listed by `asof history` and `asof find`"
+                ),
             )
         };
         let no = self.draft.find_id(tenant, id)?.ok_or_else(unknown)?;
@@ -202,23 +213,38 @@ impl Gate<'_, '_> {
     }
 
     /// A target's kind, and the order its kind counts by: that of its predicate for a fact.
-    fn kind_of(&self, tenant: &Tenant, node: &NodeView, standing: &Standing) -> Checked<(Kind, Authority)> {
+    fn kind_of(
+        &self,
+        tenant: &Tenant,
+        node: &NodeView,
+        standing: &Standing,
+    ) -> Checked<(Kind, Authority)> {
         let default = Authority::default();
         match node {
             NodeView::Fact(slot, place) => {
-                let order = self.draft.declared(tenant, &slot.key.predicate)?.rules(self.stamp.recorded).authority;
+                let order = self
+                    .draft
+                    .declared(tenant, &slot.key.predicate)?
+                    .rules(self.stamp.recorded)
+                    .authority;
                 let kind = slot.fact(*place).map_or(Kind::Inferred, |fact| fact.kind_at(standing));
                 Ok((kind, order))
             }
             NodeView::Source(source) => {
-                let kind = if standing.confirmed.is_some() { Kind::Stated } else { source.said.kind };
+                let kind =
+                    if standing.confirmed.is_some() { Kind::Stated } else { source.said.kind };
                 Ok((kind, default))
             }
             NodeView::Artifact(artifact) => {
                 let premises: Vec<Vec<NodeNo>> =
                     artifact.life.justifications.iter().map(|j| j.premises.clone()).collect();
                 let rows: &Draft<'_> = self.draft;
-                let kind = crate::lineage::strength::strength(rows, &premises, default, self.stamp.recorded)?;
+                let kind = crate::lineage::strength::strength(
+                    rows,
+                    &premises,
+                    default,
+                    self.stamp.recorded,
+                )?;
                 Ok((kind.unwrap_or(Kind::Inferred), default))
             }
         }
@@ -230,7 +256,9 @@ impl Gate<'_, '_> {
         let why = match (target.standing.closed, target.standing.held) {
             (Some(_), _) => "it is closed; `asof show` says by what, `reinstate` undoes it",
             (None, true) => "it waits to be confirmed; `confirm` or `reject` it first",
-            (None, false) if target.standing.disabled.is_some() => "it is disabled; `enable` it first",
+            (None, false) if target.standing.disabled.is_some() => {
+                "it is disabled; `enable` it first"
+            }
             (None, false) => return Ok(target),
         };
         refuse(Reason::NotOpen, format!("{id} is not open: {why}"))
@@ -261,8 +289,13 @@ impl Gate<'_, '_> {
     fn suppress(&mut self, tenant: &Tenant, said: &Suppression) -> Checked<Decision> {
         self.may(Right::Write, &self.tenant_scope(tenant)?)?;
         match self.draft.row(&key::suppression(tenant, said.id.as_str()))? {
-            Some(Row::Suppression(row)) if row.said == *said && row.lifted.is_none() => Err(Stop::Unchanged),
-            Some(_) => refuse(Reason::IdTaken, format!("suppression {} exists; choose another id", said.id)),
+            Some(Row::Suppression(row)) if row.said == *said && row.lifted.is_none() => {
+                Err(Stop::Unchanged)
+            }
+            Some(_) => refuse(
+                Reason::IdTaken,
+                format!("suppression {} exists; choose another id", said.id),
+            ),
             None => Ok(Decision::default()),
         }
     }
@@ -272,7 +305,10 @@ impl Gate<'_, '_> {
         match self.draft.row(&key::suppression(tenant, id.as_str()))? {
             Some(Row::Suppression(row)) if row.lifted.is_some() => Err(Stop::Unchanged),
             Some(_) => Ok(Decision::default()),
-            None => refuse(Reason::UnknownTarget, format!("there is no suppression {id} in tenant {tenant}")),
+            None => refuse(
+                Reason::UnknownTarget,
+                format!("there is no suppression {id} in tenant {tenant}"),
+            ),
         }
     }
 
@@ -281,9 +317,10 @@ impl Gate<'_, '_> {
         self.may(Right::Write, &target.scope)?;
         match target.node {
             NodeView::Artifact(_) => Ok(Decision::default()),
-            NodeView::Fact(..) | NodeView::Source(_) => {
-                refuse(Reason::UnknownTarget, format!("{id} is no artifact; `done` is about copies kept elsewhere"))
-            }
+            NodeView::Fact(..) | NodeView::Source(_) => refuse(
+                Reason::UnknownTarget,
+                format!("{id} is no artifact; `done` is about copies kept elsewhere"),
+            ),
         }
     }
 }
@@ -294,7 +331,13 @@ pub(super) fn not_stronger(order: Authority, than: Kind) -> KindSet {
 }
 
 fn event(tenant: Option<Tenant>, operation: &Operation, decision: Decision) -> Event {
-    Event { tenant, action: operation.action.clone(), kind: operation.kind, actor: operation.actor.clone(), decision }
+    Event {
+        tenant,
+        action: operation.action.clone(),
+        kind: operation.kind,
+        actor: operation.actor.clone(),
+        decision,
+    }
 }
 
 /// The id an action is about.

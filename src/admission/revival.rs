@@ -31,7 +31,9 @@ impl Gate<'_, '_> {
         let now = self.stamp.recorded;
         let copies: Vec<(u32, &Fact, Standing)> = slot
             .facts()
-            .filter(|(_, f)| f.said.scope == said.scope && f.said.value == said.value && f.said.when == said.when)
+            .filter(|(_, f)| {
+                f.said.scope == said.scope && f.said.value == said.value && f.said.when == said.when
+            })
             .map(|(place, fact)| (place, fact, fact.life.standing(now)))
             .collect();
         let superseded = self.superseded(slot, &said.scope);
@@ -90,7 +92,8 @@ impl Gate<'_, '_> {
         while let Some(fact) = open.pop().and_then(|place| slot.fact(place)) {
             let standing = fact.life.standing(now);
             let links = fact.links.iter().filter(|link| link.counts(now, &standing));
-            for place in links.flat_map(|link| &link.reach).flat_map(|(from, until)| *from..*until) {
+            for place in links.flat_map(|link| &link.reach).flat_map(|(from, until)| *from..*until)
+            {
                 reached.insert(place);
                 if followed.insert(place) {
                     open.push(place);
@@ -123,7 +126,9 @@ impl Gate<'_, '_> {
         let Some(old) = copy.source else { return Ok(false) };
         let scope = said.scope.tenant()?;
         let Some(new) = self.draft.find_id(&scope, id)? else { return Ok(false) };
-        let (NodeView::Source(new), NodeView::Source(old)) = (self.draft.node(new)?, self.draft.node(old)?) else {
+        let (NodeView::Source(new), NodeView::Source(old)) =
+            (self.draft.node(new)?, self.draft.node(old)?)
+        else {
             return Ok(false);
         };
         Ok(same_utterance(&new, &old))
@@ -131,7 +136,8 @@ impl Gate<'_, '_> {
 }
 
 fn same_utterance(a: &Source, b: &Source) -> bool {
-    let same_place = a.said.uri.is_some() && a.said.uri == b.said.uri && a.said.stated_at == b.said.stated_at;
+    let same_place =
+        a.said.uri.is_some() && a.said.uri == b.said.uri && a.said.stated_at == b.said.stated_at;
     let same_text = a.said.text.is_some() && a.said.text == b.said.text;
     same_place || same_text
 }

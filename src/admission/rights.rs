@@ -72,7 +72,8 @@ mod tests {
     #[test]
     fn a_grant_covers_its_pattern_its_rights_and_its_tenant_only() {
         let tenant = Tenant::new("acme").unwrap();
-        let grant = Grant { scopes: ScopePattern::new("acme/a/**").unwrap(), rights: vec![Right::Read] };
+        let grant =
+            Grant { scopes: ScopePattern::new("acme/a/**").unwrap(), rights: vec![Right::Read] };
         let rights = Rights::granted(tenant, vec![grant]);
         let scope = |text| Scope::new(text).unwrap();
         assert!(rights.allows(Right::Read, &scope("acme/a/x")));

@@ -19,7 +19,10 @@ impl Gate<'_, '_> {
         if target.standing.held {
             return Ok(target);
         }
-        refuse(Reason::NotHeld, format!("{id} does not wait to be confirmed; `asof held` lists what does"))
+        refuse(
+            Reason::NotHeld,
+            format!("{id} does not wait to be confirmed; `asof held` lists what does"),
+        )
     }
 
     /// Passes the gate again as of now, authority excepted: that is what is confirmed (R23a).
@@ -77,11 +80,17 @@ impl Gate<'_, '_> {
         acting: Kind,
     ) -> Checked<Decision> {
         if conflict.len() > IDS_MAX {
-            return refuse(Reason::LimitExceeded, format!("`conflict` names more than {IDS_MAX} ids"));
+            return refuse(
+                Reason::LimitExceeded,
+                format!("`conflict` names more than {IDS_MAX} ids"),
+            );
         }
         let kept = self.find_open(tenant, keep)?;
         let NodeView::Fact(slot, place) = &kept.node else {
-            return refuse(Reason::SlotMismatch, format!("{keep} is a {}, not a fact", kept.node.type_word()));
+            return refuse(
+                Reason::SlotMismatch,
+                format!("{keep} is a {}, not a fact", kept.node.type_word()),
+            );
         };
         self.may(Right::Supersede, &kept.scope)?;
         self.strong_enough(&kept, acting)?;
@@ -98,13 +107,19 @@ impl Gate<'_, '_> {
                     }
                 }
                 NodeView::Fact(..) | NodeView::Source(_) | NodeView::Artifact(_) => {
-                    return refuse(Reason::SlotMismatch, format!("{id} is not a fact of the slot of {keep}"));
+                    return refuse(
+                        Reason::SlotMismatch,
+                        format!("{id} is not a fact of the slot of {keep}"),
+                    );
                 }
             }
             if !other.scope.covers(&kept.scope) {
                 return refuse(
                     Reason::ScopeMismatch,
-                    format!("{id} is of scope {}, which is neither {} nor an ancestor of it", other.scope, kept.scope),
+                    format!(
+                        "{id} is of scope {}, which is neither {} nor an ancestor of it",
+                        other.scope, kept.scope
+                    ),
                 );
             }
         }
@@ -142,7 +157,10 @@ impl Gate<'_, '_> {
         }
         while let Some(place) = open.pop() {
             if place == start {
-                return refuse(Reason::Cycle, format!("supersession would run in a circle: {}", path(slot, &came, start)));
+                return refuse(
+                    Reason::Cycle,
+                    format!("supersession would run in a circle: {}", path(slot, &came, start)),
+                );
             }
             let Some(fact) = slot.fact(place) else { continue };
             let standing = fact.life.standing(now);
@@ -164,7 +182,8 @@ impl Gate<'_, '_> {
 }
 
 fn path(slot: &Slot, came: &HashMap<u32, u32>, start: u32) -> String {
-    let name = |place: u32| slot.fact(place).map_or_else(String::new, |fact| fact.said.id.to_string());
+    let name =
+        |place: u32| slot.fact(place).map_or_else(String::new, |fact| fact.said.id.to_string());
     let mut names = vec![name(start)];
     let mut at = start;
     while let Some(before) = came.get(&at) {

@@ -51,7 +51,8 @@ impl Gate<'_, '_> {
         self.strong_enough(&target, acting)?;
         let (from, written) = match &target.node {
             NodeView::Fact(_, _) => {
-                let said = target.node.fact().map(|fact| (fact.said.valid_from, fact.said.valid_until));
+                let said =
+                    target.node.fact().map(|fact| (fact.said.valid_from, fact.said.valid_until));
                 said.unwrap_or((Start::Unknown, None))
             }
             NodeView::Source(_) => (Start::Unknown, None),
@@ -83,7 +84,8 @@ impl Gate<'_, '_> {
         let mut known = false;
         let mut open = false;
         for (_, fact) in slot.iter().flat_map(|slot| slot.facts()) {
-            if fact.said.scope != *scope || fact.said.value != *value || !fact.said.when.is_empty() {
+            if fact.said.scope != *scope || fact.said.value != *value || !fact.said.when.is_empty()
+            {
                 continue;
             }
             known = true;
@@ -95,7 +97,11 @@ impl Gate<'_, '_> {
             if order.weaker(acting, fact.kind_at(&standing)) {
                 return refuse(
                     Reason::WeakerKind,
-                    format!("the copy {} is of a stronger kind than {}", fact.said.id, acting.word()),
+                    format!(
+                        "the copy {} is of a stronger kind than {}",
+                        fact.said.id,
+                        acting.word()
+                    ),
                 );
             }
         }
@@ -107,11 +113,18 @@ impl Gate<'_, '_> {
         }
         refuse(
             Reason::UnknownTarget,
-            format!("nobody says that {subject} / {predicate} is {value} in {scope}; `asof history` shows what is said"),
+            format!(
+                "nobody says that {subject} / {predicate} is {value} in {scope}; `asof history` shows what is said"
+            ),
         )
     }
 
-    pub(super) fn reinstate(&mut self, tenant: &Tenant, id: &Id, acting: Kind) -> Checked<Decision> {
+    pub(super) fn reinstate(
+        &mut self,
+        tenant: &Tenant,
+        id: &Id,
+        acting: Kind,
+    ) -> Checked<Decision> {
         let target = self.find(tenant, id)?;
         self.may(Right::Retract, &target.scope)?;
         self.strong_enough(&target, acting)?;
@@ -122,7 +135,13 @@ impl Gate<'_, '_> {
     }
 
     /// Disables (`off`) or enables.
-    pub(super) fn switch(&mut self, tenant: &Tenant, id: &Id, acting: Kind, off: bool) -> Checked<Decision> {
+    pub(super) fn switch(
+        &mut self,
+        tenant: &Tenant,
+        id: &Id,
+        acting: Kind,
+        off: bool,
+    ) -> Checked<Decision> {
         let target = self.find(tenant, id)?;
         self.may(Right::Retract, &target.scope)?;
         self.strong_enough(&target, acting)?;

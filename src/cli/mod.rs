@@ -84,7 +84,7 @@ impl Context {
 }
 
 /// Runs one command.
-pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let matches = match args::command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {
@@ -104,11 +104,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(context: &Context, matches: &ArgMatches) -> Result<u8, Failure> {
     let Some((name, arguments)) = matches.subcommand() else {
-        return Err(Refusal::new(Reason::UnknownOperation, "no command given; see asof --help").into());
+        return Err(
+            Refusal::new(Reason::UnknownOperation, "no command given; see asof --help").into()
+        );
     };
     match name {
-        "get" | "explain" | "timeline" | "beliefs" | "history" | "find" | "usable" | "show" | "scopes" | "subjects"
-        | "predicates" => read::question(context, name, arguments),
+        "get" | "explain" | "timeline" | "beliefs" | "history" | "find" | "usable" | "show"
+        | "scopes" | "subjects" | "predicates" => read::question(context, name, arguments),
         "ask" => read::ask(context, arguments),
         "dot" => read::dot(context, arguments),
         "init" => whole::init(context),

@@ -10,18 +10,18 @@ use asof::store::error::StoreError;
 use serde_json::{Value as Json, json};
 
 /// Exit code: done.
-pub const DONE: u8 = 0;
+pub(super) const DONE: u8 = 0;
 /// Exit code: done with refusals, or faults found.
-pub const REFUSED: u8 = 1;
+pub(super) const REFUSED: u8 = 1;
 /// Exit code: usage or bad input.
-pub const BAD_INPUT: u8 = 2;
+pub(super) const BAD_INPUT: u8 = 2;
 /// Exit code: the store cannot be opened or written.
-pub const NO_STORE: u8 = 3;
+pub(super) const NO_STORE: u8 = 3;
 /// Exit code: damage.
-pub const DAMAGED: u8 = 4;
+pub(super) const DAMAGED: u8 = 4;
 
 /// A command that did not end well.
-pub struct Failure {
+pub(super) struct Failure {
     exit: u8,
     code: String,
     message: String,
@@ -30,7 +30,12 @@ pub struct Failure {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        Self { exit: BAD_INPUT, code: refusal.reason.code().to_owned(), message: refusal.message, field: refusal.field }
+        Self {
+            exit: BAD_INPUT,
+            code: refusal.reason.code().to_owned(),
+            message: refusal.message,
+            field: refusal.field,
+        }
     }
 }
 
@@ -42,29 +47,30 @@ impl From<io::Error> for Failure {
 
 impl Failure {
     /// The failure that an error of the library is.
-    pub fn of(error: &DbError) -> Self {
+    pub(super) fn of(error: &DbError) -> Self {
         let exit = match error {
             DbError::Refused(_) | DbError::File { .. } => BAD_INPUT,
             DbError::Store(StoreError::Format { .. }) => NO_STORE,
             DbError::Store(error) if error.is_damage() => DAMAGED,
             _ => NO_STORE,
         };
-        let field = if let DbError::Refused(refusal) = error { refusal.field.clone() } else { None };
+        let field =
+            if let DbError::Refused(refusal) = error { refusal.field.clone() } else { None };
         Self { exit, code: error.code().to_owned(), message: error.to_string(), field }
     }
 
     /// A refusal by the gate: the command was understood, the answer is no.
-    pub fn refused(refusal: &Refusal) -> Self {
+    pub(super) fn refused(refusal: &Refusal) -> Self {
         Self { exit: REFUSED, ..Self::from(refusal.clone()) }
     }
 
     /// A file that cannot be opened.
-    pub fn file(what: &'static str, path: &str, source: io::Error) -> Self {
+    pub(super) fn file(what: &'static str, path: &str, source: io::Error) -> Self {
         Self::of(&DbError::File { what, path: path.to_owned(), source })
     }
 
     /// Prints it and gives its exit code.
-    pub fn report(self, as_json: bool) -> ExitCode {
+    pub(super) fn report(self, as_json: bool) -> ExitCode {
         let mut stderr = io::stderr().lock();
         // Nothing is left to do if standard error is gone.
         let _ = if as_json {
@@ -81,18 +87,18 @@ impl Failure {
 }
 
 /// Standard output, and notes on standard error.
-pub struct Output {
+pub(super) struct Output {
     json: bool,
 }
 
 impl Output {
     /// Output as JSON or for people.
-    pub fn new(json: bool) -> Self {
+    pub(super) fn new(json: bool) -> Self {
         Self { json }
     }
 
     /// Prints text; a reader that has gone away is no failure.
-    pub fn text(&self, text: &str) -> Result<(), Failure> {
+    pub(super) fn text(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -101,12 +107,16 @@ impl Output {
     }
 
     /// Prints a JSON value, or for people what `text` makes of it.
-    pub fn value(&self, value: &Json, text: impl FnOnce(&Json) -> String) -> Result<(), Failure> {
+    pub(super) fn value(
+        &self,
+        value: &Json,
+        text: impl FnOnce(&Json) -> String,
+    ) -> Result<(), Failure> {
         if self.json { self.text(&format!("{value}\n")) } else { self.text(&text(value)) }
     }
 
     /// A remark beside the answer, on standard error.
-    pub fn note(&self, text: &str) {
+    pub(super) fn note(&self, text: &str) {
         if !self.json {
             // A remark may be lost.
             let _ = writeln!(io::stderr(), "{text}");
@@ -114,7 +124,7 @@ impl Output {
     }
 
     /// Whether progress should be shown.
-    pub fn shows_progress(&self) -> bool {
+    pub(super) fn shows_progress(&self) -> bool {
         io::stderr().is_terminal()
     }
 }

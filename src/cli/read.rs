@@ -40,7 +40,10 @@ fn fields(context: &Context, arguments: &ArgMatches) -> Result<Map<String, Json>
                 let mut pairs = Map::new();
                 for pair in arguments.get_many::<String>("with").into_iter().flatten() {
                     let (dimension, text) = pair.split_once('=').ok_or_else(|| {
-                        Refusal::new(Reason::BadLine, format!("--with {pair:?} is not like version=3.0"))
+                        Refusal::new(
+                            Reason::BadLine,
+                            format!("--with {pair:?} is not like version=3.0"),
+                        )
                     })?;
                     pairs.insert(dimension.to_owned(), json!(text));
                 }
@@ -60,7 +63,11 @@ fn fields(context: &Context, arguments: &ArgMatches) -> Result<Map<String, Json>
 }
 
 /// One question of the command line.
-pub fn question(context: &Context, kind: &str, arguments: &ArgMatches) -> Result<u8, Failure> {
+pub(super) fn question(
+    context: &Context,
+    kind: &str,
+    arguments: &ArgMatches,
+) -> Result<u8, Failure> {
     let fields = fields(context, arguments)?;
     let store = context.open(false)?;
     let asked = asked(kind, fields, context.zone_of(&store)?.as_ref())?;
@@ -70,7 +77,7 @@ pub fn question(context: &Context, kind: &str, arguments: &ArgMatches) -> Result
 }
 
 /// `ask FILE`: one answer a line, in order, all seen at one snapshot; answered on all cores.
-pub fn ask(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
+pub(super) fn ask(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
     let path = arguments.get_one::<String>("file").cloned().unwrap_or_default();
     let file = open(Path::new(&path)).map_err(|error| Failure::file("read", &path, error))?;
     let store = context.open(false)?;
@@ -82,7 +89,11 @@ pub fn ask(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
     loop {
         let mut batch = Vec::new();
         while batch.len() < 4_096 {
-            let Some(raw) = lines.next_line().map_err(|error| Failure::file("read", &path, error))? else { break };
+            let Some(raw) =
+                lines.next_line().map_err(|error| Failure::file("read", &path, error))?
+            else {
+                break;
+            };
             batch.push(raw);
         }
         if batch.is_empty() {
@@ -91,7 +102,12 @@ pub fn ask(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
         let answers: Vec<Result<Json, Failure>> = batch
             .par_iter()
             .map(|raw| {
-                let bad = || Refusal::new(Reason::BadLine, format!("line {}: too long or not UTF-8", raw.number));
+                let bad = || {
+                    Refusal::new(
+                        Reason::BadLine,
+                        format!("line {}: too long or not UTF-8", raw.number),
+                    )
+                };
                 let text = raw.text.as_ref().map_err(|_| Failure::from(bad()))?;
                 one(&snapshot, text, zone.as_ref(), raw.number)
             })
@@ -102,7 +118,11 @@ pub fn ask(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
                 exit = BAD_INPUT;
             }
             if let Err(error) = writeln!(stdout, "{answer}") {
-                return if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(DONE) } else { Err(error.into()) };
+                return if error.kind() == std::io::ErrorKind::BrokenPipe {
+                    Ok(DONE)
+                } else {
+                    Err(error.into())
+                };
             }
         }
     }
@@ -112,9 +132,7 @@ pub fn ask(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
 
 /// One answer; a question that cannot be understood gets an error in its place.
 fn one(snapshot: &Snapshot, text: &str, zone: Option<&Zone>, number: u64) -> Result<Json, Failure> {
-    let error = |refusal: &Refusal| {
-        json!({ "error": { "code": refusal.reason.code(), "message": refusal.message, "line": number } })
-    };
+    let error = |refusal: &Refusal| json!({ "error": { "code": refusal.reason.code(), "message": refusal.message, "line": number } });
     let asked = match line(text, zone) {
         Ok(asked) => asked,
         Err(refusal) => return Ok(error(&refusal)),
@@ -127,9 +145,13 @@ fn one(snapshot: &Snapshot, text: &str, zone: Option<&Zone>, number: u64) -> Res
 }
 
 /// `dot chain SUBJECT PREDICATE`.
-pub fn dot(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
+pub(super) fn dot(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
     let Some((_, arguments)) = arguments.subcommand() else {
-        return Err(Refusal::new(Reason::UnknownOperation, "say what to draw; see asof dot --help").into());
+        return Err(Refusal::new(
+            Reason::UnknownOperation,
+            "say what to draw; see asof dot --help",
+        )
+        .into());
     };
     let fields = fields(context, arguments)?;
     let store = context.open(false)?;

@@ -9,9 +9,10 @@ fn text(json: &Json) -> String {
     match json {
         Json::Null => String::new(),
         Json::String(text) => text.clone(),
-        Json::Object(map) if map.len() == 1 => {
-            map.iter().next().map_or_else(String::new, |(kind, inner)| format!("{kind}:{}", text(inner)))
-        }
+        Json::Object(map) if map.len() == 1 => map
+            .iter()
+            .next()
+            .map_or_else(String::new, |(kind, inner)| format!("{kind}:{}", text(inner))),
         Json::Array(list) => list.iter().map(text).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
@@ -54,7 +55,7 @@ fn coded(json: &Json) -> String {
 }
 
 /// The answer to a question of a kind.
-pub fn answer(kind: &str, json: &Json) -> String {
+pub(super) fn answer(kind: &str, json: &Json) -> String {
     let all = json.as_array().map_or(&[][..], Vec::as_slice);
     match kind {
         "get" => get(json),
@@ -65,14 +66,30 @@ pub fn answer(kind: &str, json: &Json) -> String {
                     Some(by) => format!("{}: {}", text(at(c, &["verdict"])), text(by)),
                     None => text(at(c, &["verdict"])),
                 };
-                vec![text(at(c, &["step"])), verdict, text(at(c, &["id"])), text(at(c, &["value"])), text(at(c, &["scope"]))]
+                vec![
+                    text(at(c, &["step"])),
+                    verdict,
+                    text(at(c, &["id"])),
+                    text(at(c, &["value"])),
+                    text(at(c, &["scope"])),
+                ]
             }),
         ),
         "timeline" | "beliefs" => table(
             &["FROM", "UNTIL", "OUTCOME", "VALUES", "FACTS"],
             all.iter().map(|p| {
-                let until = if at(p, &["until"]).is_null() { "∞".to_owned() } else { text(at(p, &["until"])) };
-                vec![text(at(p, &["from"])), until, text(at(p, &["outcome"])), text(at(p, &["values"])), text(at(p, &["facts"]))]
+                let until = if at(p, &["until"]).is_null() {
+                    "∞".to_owned()
+                } else {
+                    text(at(p, &["until"]))
+                };
+                vec![
+                    text(at(p, &["from"])),
+                    until,
+                    text(at(p, &["outcome"])),
+                    text(at(p, &["values"])),
+                    text(at(p, &["facts"])),
+                ]
             }),
         ),
         "history" => table(
@@ -83,8 +100,13 @@ pub fn answer(kind: &str, json: &Json) -> String {
                     None => text(at(f, &["state"])),
                 };
                 vec![
-                    period(f, "recorded"), period(f, "valid"), text(at(f, &["predicate"])), text(at(f, &["value"])), state,
-                    text(at(f, &["scope"])), text(at(f, &["id"])),
+                    period(f, "recorded"),
+                    period(f, "valid"),
+                    text(at(f, &["predicate"])),
+                    text(at(f, &["value"])),
+                    state,
+                    text(at(f, &["scope"])),
+                    text(at(f, &["id"])),
                 ]
             }),
         ),
@@ -93,8 +115,12 @@ pub fn answer(kind: &str, json: &Json) -> String {
             all.iter().flat_map(|slot| {
                 list(slot, "facts").iter().map(|f| {
                     vec![
-                        text(at(slot, &["subject"])), text(at(slot, &["predicate"])), text(at(f, &["value"])),
-                        text(at(slot, &["outcome"])), text(at(slot, &["scope"])), text(at(f, &["id"])),
+                        text(at(slot, &["subject"])),
+                        text(at(slot, &["predicate"])),
+                        text(at(f, &["value"])),
+                        text(at(slot, &["outcome"])),
+                        text(at(slot, &["scope"])),
+                        text(at(f, &["id"])),
                     ]
                 })
             }),
@@ -109,7 +135,9 @@ pub fn answer(kind: &str, json: &Json) -> String {
         "show" => fields(json),
         _ => table(
             &["NAME", "FACTS", "SLOTS"],
-            all.iter().map(|c| vec![text(at(c, &["name"])), text(at(c, &["facts"])), text(at(c, &["slots"]))]),
+            all.iter().map(|c| {
+                vec![text(at(c, &["name"])), text(at(c, &["facts"])), text(at(c, &["slots"]))]
+            }),
         ),
     }
 }
@@ -120,7 +148,11 @@ fn get(json: &Json) -> String {
     let mut values: Vec<String> = facts.iter().map(|fact| text(at(fact, &["value"]))).collect();
     values.sort();
     values.dedup();
-    let mut out = if values.is_empty() { format!("{outcome}\n") } else { format!("{outcome}: {}\n", values.join(" | ")) };
+    let mut out = if values.is_empty() {
+        format!("{outcome}\n")
+    } else {
+        format!("{outcome}: {}\n", values.join(" | "))
+    };
     if let Some(question) = json.get("question") {
         let _ = writeln!(out, "? {}", text(question));
     }
@@ -128,10 +160,15 @@ fn get(json: &Json) -> String {
         let _ = writeln!(out, "doubt: {}", coded(doubt));
     }
     if let Some(notice) = json.get("notice") {
-        let near = json.get("near").map(|near| format!("; did you mean {}?", text(near))).unwrap_or_default();
+        let near = json
+            .get("near")
+            .map(|near| format!("; did you mean {}?", text(near)))
+            .unwrap_or_default();
         let said = match notice.as_str() {
             Some("unknown_scope") => "nothing was ever written to this scope",
-            Some("may_be_declared_many") => "if several values may hold at once, declare it: asof predicate NAME --cardinality many",
+            Some("may_be_declared_many") => {
+                "if several values may hold at once, declare it: asof predicate NAME --cardinality many"
+            }
             Some(_) | None => "",
         };
         let _ = writeln!(out, "note: {} ({said}{near})", text(notice));
@@ -142,8 +179,12 @@ fn get(json: &Json) -> String {
             &["VALUE", "VALID", "RECORDED", "KIND", "SCOPE", "ID"],
             facts.iter().map(|f| {
                 vec![
-                    text(at(f, &["value"])), period(f, "valid"), period(f, "recorded"), text(at(f, &["kind"])),
-                    text(at(f, &["scope"])), text(at(f, &["id"])),
+                    text(at(f, &["value"])),
+                    period(f, "valid"),
+                    period(f, "recorded"),
+                    text(at(f, &["kind"])),
+                    text(at(f, &["scope"])),
+                    text(at(f, &["id"])),
                 ]
             }),
         ));
@@ -152,13 +193,16 @@ fn get(json: &Json) -> String {
     if !leads.is_empty() {
         let total = text(at(json, &["leads_total"]));
         let _ = writeln!(out, "\nfound, not to be used ({total}):");
-        out.push_str(&table(&["ID", "WHY"], leads.iter().map(|l| vec![text(at(l, &["id"])), coded(l)])));
+        out.push_str(&table(
+            &["ID", "WHY"],
+            leads.iter().map(|l| vec![text(at(l, &["id"])), coded(l)]),
+        ));
     }
     out
 }
 
 /// The fields of an object, one a line.
-pub fn fields(json: &Json) -> String {
+pub(super) fn fields(json: &Json) -> String {
     let map = json.as_object();
     let width = map.into_iter().flatten().map(|(field, _)| field.len()).max().unwrap_or(0);
     let mut out = String::new();
@@ -174,7 +218,7 @@ pub fn fields(json: &Json) -> String {
 }
 
 /// What became of an operation.
-pub fn receipt(json: &Json) -> String {
+pub(super) fn receipt(json: &Json) -> String {
     let mut out = text(at(json, &["verdict"]));
     if let Some(id) = json.get("id") {
         let _ = write!(out, " {}", text(id));
@@ -184,24 +228,39 @@ pub fn receipt(json: &Json) -> String {
     }
     out.push('\n');
     for old in list(json, "replaced") {
-        let _ = writeln!(out, "replaces {} ({})", text(at(old, &["value"])), text(at(old, &["id"])));
+        let _ =
+            writeln!(out, "replaces {} ({})", text(at(old, &["value"])), text(at(old, &["id"])));
     }
     if let Some(against) = json.get("against") {
-        let _ = writeln!(out, "held: it goes against {}; `asof confirm` accepts it, `asof reject` declines it", text(against));
+        let _ = writeln!(
+            out,
+            "held: it goes against {}; `asof confirm` accepts it, `asof reject` declines it",
+            text(against)
+        );
     }
     out
 }
 
 /// What an import came to.
-pub fn import(json: &Json) -> String {
+pub(super) fn import(json: &Json) -> String {
     let number = |field: &str| text(at(json, &[field]));
     let mut out = format!(
         "{} lines: {} admitted, {} unchanged, {} held, {} refused\n",
-        number("lines"), number("admitted"), number("unchanged"), number("held"), number("refused_lines")
+        number("lines"),
+        number("admitted"),
+        number("unchanged"),
+        number("held"),
+        number("refused_lines")
     );
     let refused = list(json, "refused");
     for line in refused.iter().take(20) {
-        let _ = writeln!(out, "line {}: {} ({})", text(at(line, &["line"])), text(at(line, &["message"])), text(at(line, &["reason"])));
+        let _ = writeln!(
+            out,
+            "line {}: {} ({})",
+            text(at(line, &["line"])),
+            text(at(line, &["message"])),
+            text(at(line, &["reason"]))
+        );
     }
     if refused.len() > 20 {
         let _ = writeln!(out, "… and {} more", refused.len() - 20);
@@ -213,7 +272,7 @@ pub fn import(json: &Json) -> String {
 }
 
 /// What a check found.
-pub fn check(json: &Json) -> String {
+pub(super) fn check(json: &Json) -> String {
     let mut out = String::new();
     for fault in list(json, "faults") {
         let _ = writeln!(out, "fault: {}", text(fault));
@@ -223,6 +282,11 @@ pub fn check(json: &Json) -> String {
     }
     let sound = at(json, &["sound"]) == &Json::Bool(true);
     let verdict = if sound { "sound" } else { "NOT sound" };
-    let _ = writeln!(out, "{verdict}: {} transactions, {} rows compared", text(at(json, &["transactions"])), text(at(json, &["rows"])));
+    let _ = writeln!(
+        out,
+        "{verdict}: {} transactions, {} rows compared",
+        text(at(json, &["transactions"])),
+        text(at(json, &["rows"]))
+    );
     out
 }

@@ -15,14 +15,15 @@ use super::output::{DONE, Failure, REFUSED};
 use super::{Context, render};
 
 /// `init`: makes a store.
-pub fn init(context: &Context) -> Result<u8, Failure> {
+pub(super) fn init(context: &Context) -> Result<u8, Failure> {
     let existed = context.dir.join("asof.json").exists();
     let store = context.open(true)?;
     let tz = store.zone()?.map(|zone| zone.name());
     let report = json!({ "store": context.dir.display().to_string(), "made": !existed, "tz": tz });
     context.out.value(&report, |_| {
         let what = if existed { "is there already" } else { "made" };
-        let zone = tz.map_or_else(|| "no zone: times need an offset".to_owned(), |tz| format!("zone {tz}"));
+        let zone = tz
+            .map_or_else(|| "no zone: times need an offset".to_owned(), |tz| format!("zone {tz}"));
         format!("store {what}: {} ({zone})\n", context.dir.display())
     })?;
     Ok(DONE)
@@ -40,7 +41,7 @@ fn bar(context: &Context) -> Option<ProgressBar> {
 }
 
 /// `import FILE`.
-pub fn import(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
+pub(super) fn import(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
     let path = arguments.get_one::<String>("file").cloned().unwrap_or_default();
     let file = open(Path::new(&path)).map_err(|error| Failure::file("read", &path, error))?;
     let rejects = match arguments.get_one::<String>("rejects") {
@@ -73,39 +74,36 @@ pub fn import(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> 
 }
 
 /// `export`.
-pub fn export(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
+pub(super) fn export(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
     let scope = arguments.get_one::<String>("scope").map(|text| Scope::new(text)).transpose()?;
     let store = context.open(false)?;
     let session = match &context.tenant {
         Some(tenant) => store.session(tenant.clone()),
         None => store.owner(),
     };
-    match arguments.get_one::<String>("output") {
-        Some(path) => {
-            let file = File::create(path).map_err(|error| Failure::file("write", path, error))?;
-            let mut file = BufWriter::new(file);
-            let lines = session.export(&mut file, scope.as_ref())?;
-            file.flush().map_err(|error| Failure::file("write", path, error))?;
-            context.out.note(&format!("{lines} lines written to {path}"));
-        }
-        None => {
-            let mut stdout = BufWriter::new(std::io::stdout().lock());
-            session.export(&mut stdout, scope.as_ref())?;
-            stdout.flush()?;
-        }
+    if let Some(path) = arguments.get_one::<String>("output") {
+        let file = File::create(path).map_err(|error| Failure::file("write", path, error))?;
+        let mut file = BufWriter::new(file);
+        let lines = session.export(&mut file, scope.as_ref())?;
+        file.flush().map_err(|error| Failure::file("write", path, error))?;
+        context.out.note(&format!("{lines} lines written to {path}"));
+    } else {
+        let mut stdout = BufWriter::new(std::io::stdout().lock());
+        session.export(&mut stdout, scope.as_ref())?;
+        stdout.flush()?;
     }
     Ok(DONE)
 }
 
 /// `digest`.
-pub fn digest(context: &Context) -> Result<u8, Failure> {
+pub(super) fn digest(context: &Context) -> Result<u8, Failure> {
     let digest = context.open(false)?.digest()?;
     context.out.value(&json!({ "digest": digest }), |_| format!("{digest}\n"))?;
     Ok(DONE)
 }
 
 /// `check`, `check --rebuild`.
-pub fn check(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
+pub(super) fn check(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
     let rebuild = arguments.get_flag("rebuild");
     let store = Store::open(&context.dir, Options { rebuild, ..context.options(false) })?;
     let report = store.check()?;
@@ -114,7 +112,7 @@ pub fn check(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
 }
 
 /// `stats`.
-pub fn stats(context: &Context) -> Result<u8, Failure> {
+pub(super) fn stats(context: &Context) -> Result<u8, Failure> {
     let stats = context.open(false)?.stats()?;
     context.out.value(&stats.json(), render::fields)?;
     Ok(DONE)

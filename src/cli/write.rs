@@ -17,7 +17,7 @@ use super::{Context, render};
 
 /// A value as typed: a number, true, false, an object or a quoted text reads as JSON; the rest is
 /// text.
-pub fn value(text: &str, as_text: bool) -> Json {
+pub(super) fn value(text: &str, as_text: bool) -> Json {
     if !as_text && let Ok(json) = asof::exchange::strict::parse(text) {
         match json {
             Json::Number(_) | Json::Bool(_) | Json::Object(_) | Json::String(_) => return json,
@@ -31,7 +31,11 @@ fn pairs(list: &[String]) -> Result<Json, Refusal> {
     let mut pairs = Map::new();
     for pair in list {
         let Some((dimension, requirement)) = pair.split_once('=') else {
-            return Err(Refusal::new(Reason::BadLine, format!("--when {pair:?} is not like version=2.0")).at("when"));
+            return Err(Refusal::new(
+                Reason::BadLine,
+                format!("--when {pair:?} is not like version=2.0"),
+            )
+            .at("when"));
         };
         let requirement = match requirement.strip_prefix("semver:") {
             Some(versions) => json!({ "semver": versions }),
@@ -51,20 +55,25 @@ fn kinds(text: &str) -> Json {
 }
 
 fn field(field: &Field, arguments: &ArgMatches) -> Result<Option<Json>, Failure> {
-    let list: Vec<String> = arguments.get_many::<String>(field.field).into_iter().flatten().cloned().collect();
+    let list: Vec<String> =
+        arguments.get_many::<String>(field.field).into_iter().flatten().cloned().collect();
     let Some(text) = list.first() else { return Ok(None) };
     Ok(Some(match field.shape {
         Shape::Text => json!(text),
         Shape::Value => value(text, arguments.get_flag("text-value")),
         Shape::Ids => list.iter().flat_map(|part| part.split(',')).map(str::trim).collect(),
         Shape::Pairs => pairs(&list)?,
-        Shape::Number => match text.parse::<u64>() {
-            Ok(number) => json!(number),
-            Err(_) => {
-                let message = format!("--{} is a whole number from 0 up, not {text:?}", super::args::long(field.field));
+        Shape::Number => {
+            if let Ok(number) = text.parse::<u64>() {
+                json!(number)
+            } else {
+                let message = format!(
+                    "--{} is a whole number from 0 up, not {text:?}",
+                    super::args::long(field.field)
+                );
                 return Err(Refusal::new(Reason::BadLine, message).into());
             }
-        },
+        }
         Shape::Nullable if matches!(text.as_str(), "null" | "inf") => Json::Null,
         Shape::Nullable => json!(text),
         Shape::Kinds => kinds(text),
@@ -72,11 +81,16 @@ fn field(field: &Field, arguments: &ArgMatches) -> Result<Option<Json>, Failure>
 }
 
 /// The journal line that the arguments say.
-fn line(context: &Context, name: &str, arguments: &ArgMatches) -> Result<Map<String, Json>, Failure> {
+fn line(
+    context: &Context,
+    name: &str,
+    arguments: &ArgMatches,
+) -> Result<Map<String, Json>, Failure> {
     let op = if name == "set" { "assert" } else { name };
     let mut line = Map::new();
     line.insert("op".to_owned(), json!(op));
-    let fields = OPERATIONS.iter().find(|operation| operation.name == name).map_or(&[][..], |o| o.fields);
+    let fields =
+        OPERATIONS.iter().find(|operation| operation.name == name).map_or(&[][..], |o| o.fields);
     for one in fields {
         if let Some(value) = field(one, arguments)? {
             line.insert(one.field.to_owned(), value);
@@ -98,28 +112,42 @@ fn line(context: &Context, name: &str, arguments: &ArgMatches) -> Result<Map<Str
     Ok(line)
 }
 
-fn operations(context: &Context, session: &Session, lines: Vec<Map<String, Json>>) -> Result<Vec<Operation>, Failure> {
+fn operations(
+    context: &Context,
+    session: &Session,
+    lines: Vec<Map<String, Json>>,
+) -> Result<Vec<Operation>, Failure> {
     let zone = context.zone_of(session.store())?;
     let reading = Reading { zone: zone.as_ref(), replay: false, make_id: &Session::make_id };
-    let read = |line| read::object(line, &reading).map(|line| line.operation).map_err(Failure::from);
+    let read =
+        |line| read::object(line, &reading).map(|line| line.operation).map_err(Failure::from);
     lines.into_iter().map(read).collect()
 }
 
 /// One operation of the command line.
-pub fn operation(context: &Context, name: &str, arguments: &ArgMatches) -> Result<u8, Failure> {
+pub(super) fn operation(
+    context: &Context,
+    name: &str,
+    arguments: &ArgMatches,
+) -> Result<u8, Failure> {
     let line = line(context, name, arguments)?;
     // A line that cannot be read is told before a store is made for it.
-    let reading = Reading { zone: context.zone.as_ref(), replay: false, make_id: &Session::make_id };
+    let reading =
+        Reading { zone: context.zone.as_ref(), replay: false, make_id: &Session::make_id };
     if let Err(refusal) = read::object(line.clone(), &reading)
         && refusal.reason != Reason::NoOffset
     {
         return Err(refusal.into());
     }
-    let store = context.open(matches!(name, "set" | "assert" | "source" | "artifact" | "predicate" | "suppress"))?;
+    let store = context.open(matches!(
+        name,
+        "set" | "assert" | "source" | "artifact" | "predicate" | "suppress"
+    ))?;
     let session = store.owner();
     let replaced = if name == "set" { replaced(&session, &line) } else { Vec::new() };
     let operations = operations(context, &session, vec![line])?;
-    let options = WriteOptions { dry_run: arguments.get_flag("dry-run"), ..WriteOptions::default() };
+    let options =
+        WriteOptions { dry_run: arguments.get_flag("dry-run"), ..WriteOptions::default() };
     let written = session.write(&operations, options)?;
     if let Some((_, refusal)) = written.refused() {
         return Err(Failure::refused(refusal));
@@ -145,7 +173,8 @@ fn replaced(session: &Session, line: &Map<String, Json>) -> Vec<Json> {
 }
 
 fn receipt(session: &Session, written: &asof::db::Written, replaced: Vec<Json>) -> Json {
-    let verdict = written.admissions.first().map_or("unchanged", |admission| admission.verdict.word());
+    let verdict =
+        written.admissions.first().map_or("unchanged", |admission| admission.verdict.word());
     let id = written.admissions.first().and_then(|a| a.id.as_ref()).map(ToString::to_string);
     let mut receipt = json!({ "verdict": verdict });
     let mut put = |field: &str, value: Json| {
@@ -178,7 +207,7 @@ fn held_against(session: &Session, id: Option<&str>) -> Option<Json> {
 }
 
 /// `apply FILE`: all lines as one transaction.
-pub fn apply(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
+pub(super) fn apply(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
     let path = arguments.get_one::<String>("file").cloned().unwrap_or_default();
     let file = open(Path::new(&path)).map_err(|error| Failure::file("read", &path, error))?;
     let mut lines = Lines::new(file);
@@ -186,7 +215,9 @@ pub fn apply(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
     let mut numbers = Vec::new();
     while let Some(raw) = lines.next_line().map_err(|error| Failure::file("read", &path, error))? {
         let number = raw.number;
-        let at = |message: String| Failure::from(Refusal::new(Reason::BadLine, format!("line {number}: {message}")));
+        let at = |message: String| {
+            Failure::from(Refusal::new(Reason::BadLine, format!("line {number}: {message}")))
+        };
         let text = raw.text.map_err(|_| at("too long or not UTF-8".to_owned()))?;
         match asof::exchange::strict::parse(&text) {
             Ok(Json::Object(map)) => maps.push(map),
@@ -198,7 +229,8 @@ pub fn apply(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
     let store = context.open(true)?;
     let session = store.owner();
     let operations = operations(context, &session, maps)?;
-    let options = WriteOptions { dry_run: arguments.get_flag("dry-run"), ..WriteOptions::default() };
+    let options =
+        WriteOptions { dry_run: arguments.get_flag("dry-run"), ..WriteOptions::default() };
     let written = session.write(&operations, options)?;
     if let Some((place, refusal)) = written.refused() {
         let number = numbers.get(place).copied().unwrap_or(0);
@@ -213,6 +245,8 @@ pub fn apply(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
         .collect();
     let seq = written.stamp.map(|stamp| stamp.seq);
     let report = json!({ "operations": verdicts, "seq": seq });
-    context.out.value(&report, |report| format!("{} operations written\n", report["operations"].as_array().map_or(0, Vec::len)))?;
+    context.out.value(&report, |report| {
+        format!("{} operations written\n", report["operations"].as_array().map_or(0, Vec::len))
+    })?;
     Ok(DONE)
 }

@@ -16,7 +16,9 @@ pub(super) fn answer(snapshot: &Snapshot, asked: &Asked) -> Result<Json, DbError
     let tenant = snapshot.tenant(asked.tenant()?)?;
     let view = snapshot.view(tenant);
     Ok(match &asked.question {
-        Question::Get(subject, predicate, ask) => answer::get(&view, subject, predicate, ask)?.json(),
+        Question::Get(subject, predicate, ask) => {
+            answer::get(&view, subject, predicate, ask)?.json()
+        }
         Question::Explain(subject, predicate, ask) => {
             explain::json(&explain::explain(&view, subject, predicate, ask)?)
         }
@@ -33,14 +35,19 @@ pub(super) fn answer(snapshot: &Snapshot, asked: &Asked) -> Result<Json, DbError
         Question::Find(pattern, reach, ask) => {
             slots::find(&view, pattern, reach, ask)?.iter().map(Found::json).collect()
         }
-        Question::Usable(ids, ask) => node::usable(&view, ids, ask)?.iter().map(node::Usable::json).collect(),
-        Question::Show(id, ask) => match node::show(&view, id, ask)? {
-            Some(shown) => shown,
-            None => {
+        Question::Usable(ids, ask) => {
+            node::usable(&view, ids, ask)?.iter().map(node::Usable::json).collect()
+        }
+        Question::Show(id, ask) => {
+            if let Some(shown) = node::show(&view, id, ask)? {
+                shown
+            } else {
                 let message = format!("there is no {id:?} in tenant {}", view.tenant());
                 return Err(Refusal::new(Reason::UnknownTarget, message).into());
             }
-        },
-        Question::Counts(what, reach) => slots::count(&view, *what, reach)?.iter().map(Counted::json).collect(),
+        }
+        Question::Counts(what, reach) => {
+            slots::count(&view, *what, reach)?.iter().map(Counted::json).collect()
+        }
     })
 }

@@ -145,9 +145,7 @@ impl Store {
 
 /// Compares all rows but the mark of the store, which is not derived from the log.
 fn compare(kept: &State, anew: &State, report: &mut CheckReport) {
-    let own = |entry: &Result<(Vec<u8>, Vec<u8>), StoreError>| {
-        !matches!(entry, Ok((key, _)) if key == crate::store::key::STORE)
-    };
+    let own = |entry: &Result<(Vec<u8>, Vec<u8>), StoreError>| !matches!(entry, Ok((key, _)) if key == crate::store::key::STORE);
     let mut kept = kept.stored().filter(own);
     let mut anew = anew.stored().filter(own);
     loop {
@@ -167,7 +165,8 @@ fn compare(kept: &State, anew: &State, report: &mut CheckReport) {
                 return;
             }
             (a, b) => {
-                let key = [a, b].into_iter().flatten().filter_map(Result::ok).map(|(key, _)| key).min();
+                let key =
+                    [a, b].into_iter().flatten().filter_map(Result::ok).map(|(key, _)| key).min();
                 let key = key.map(|key| shown(&key)).unwrap_or_default();
                 report.faults.push(format!("the rows part at {key}: one is missing or left over"));
                 return;

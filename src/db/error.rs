@@ -26,7 +26,9 @@ pub enum DbError {
         source: std::io::Error,
     },
     /// The store takes no more writes: its disk failed.
-    #[error("the store takes no more writes since its disk failed ({0}); close it, look after the disk, open it again")]
+    #[error(
+        "the store takes no more writes since its disk failed ({0}); close it, look after the disk, open it again"
+    )]
     Poisoned(String),
 }
 

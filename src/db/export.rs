@@ -19,7 +19,8 @@ impl Store {
         mut each: impl FnMut(&Transaction) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
         let until = self.inner.state.published().seq;
-        let records = self.writer().log().read_from(1).map_err(crate::store::error::StoreError::from)?;
+        let records =
+            self.writer().log().read_from(1).map_err(crate::store::error::StoreError::from)?;
         for record in records {
             let (seq, bytes) = record.map_err(crate::store::error::StoreError::from)?;
             if seq > until {
@@ -45,7 +46,10 @@ impl Store {
                     .with("held", event.decision.held)
                     .with("reasserted", event.decision.reasserted)
                     .some("in_force", event.decision.kind.map(crate::model::kind::Kind::word))
-                    .some("of", event.tenant.as_ref().map(|tenant| tenant.as_str()));
+                    .some(
+                        "of",
+                        event.tenant.as_ref().map(super::super::model::name::Tenant::as_str),
+                    );
                 hash.update(line.json().to_string().as_bytes());
                 hash.update(b"\n");
             }
@@ -105,7 +109,9 @@ impl Session {
             },
         };
         Ok(match of {
-            Some(of) => rights.allows(Right::Read, &of) && scope.is_none_or(|scope| scope.covers(&of)),
+            Some(of) => {
+                rights.allows(Right::Read, &of) && scope.is_none_or(|scope| scope.covers(&of))
+            }
             None => scope.is_none_or(|scope| scope.tenant_str() == tenant.as_str()),
         })
     }

@@ -129,7 +129,11 @@ impl Store {
     /// # Errors
     /// When the text cannot be read, the rejects file cannot be written or the disk fails; what was
     /// synced before stays.
-    pub fn import(&self, from: impl BufRead, options: ImportOptions<'_>) -> Result<ImportReport, DbError> {
+    pub fn import(
+        &self,
+        from: impl BufRead,
+        options: ImportOptions<'_>,
+    ) -> Result<ImportReport, DbError> {
         self.import_as(&Rights::owner(), from, options)
     }
 
@@ -218,10 +222,12 @@ impl Import<'_, '_> {
         let broken = group.iter().position(|parsed| parsed.line.is_err());
         if let Some(at) = broken {
             let refusal = group.get(at).and_then(|parsed| parsed.line.as_ref().err().cloned());
-            let refusal = refusal.unwrap_or_else(|| Refusal::new(Reason::BadLine, "the line cannot be read"));
+            let refusal =
+                refusal.unwrap_or_else(|| Refusal::new(Reason::BadLine, "the line cannot be read"));
             return self.refuse(&group, at, refusal);
         }
-        let read: Vec<&Line> = group.iter().filter_map(|parsed| parsed.line.as_ref().ok()).collect();
+        let read: Vec<&Line> =
+            group.iter().filter_map(|parsed| parsed.line.as_ref().ok()).collect();
         let operations: Vec<_> = read.iter().map(|line| line.operation.clone()).collect();
         let given = read.iter().find_map(|line| line.tx_id);
         let recorded = read.first().and_then(|line| line.recorded_at);
@@ -282,7 +288,12 @@ impl Import<'_, '_> {
     }
 
     fn rejects_error(&self, source: std::io::Error) -> DbError {
-        let path = self.options.rejects.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let path = self
+            .options
+            .rejects
+            .as_ref()
+            .map(|path| path.display().to_string())
+            .unwrap_or_default();
         DbError::File { what: "write", path, source }
     }
 
@@ -338,11 +349,14 @@ fn parsed(raw: RawLine, zone: Option<&Zone>, replay: bool) -> Parsed {
         Ok(text) => read::line(text, &Reading { zone, replay, make_id: &made_id }),
         Err(LineFault::TooLong(_)) => Err(Refusal::new(
             Reason::LimitExceeded,
-            format!("the line is longer than {LINE_BYTES_MAX} bytes; split it, or keep the text elsewhere and give its `uri`"),
+            format!(
+                "the line is longer than {LINE_BYTES_MAX} bytes; split it, or keep the text elsewhere and give its `uri`"
+            ),
         )),
-        Err(LineFault::NotUtf8(place, _)) => {
-            Err(Refusal::new(Reason::BadLine, format!("the line is not UTF-8 from byte {place} on; convert the file")))
-        }
+        Err(LineFault::NotUtf8(place, _)) => Err(Refusal::new(
+            Reason::BadLine,
+            format!("the line is not UTF-8 from byte {place} on; convert the file"),
+        )),
     };
     let group = match (&line, &raw.text) {
         (Ok(line), _) => line.grouping(),

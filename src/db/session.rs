@@ -63,7 +63,11 @@ impl Session {
     ///
     /// # Errors
     /// When the store cannot be read or the disk fails; nothing is written then.
-    pub fn write(&self, operations: &[Operation], options: WriteOptions) -> Result<Written, DbError> {
+    pub fn write(
+        &self,
+        operations: &[Operation],
+        options: WriteOptions,
+    ) -> Result<Written, DbError> {
         let request = Request {
             tx_id: options.tx_id.unwrap_or_else(Uuid::now_v7),
             given: options.tx_id.is_some(),
@@ -91,7 +95,12 @@ impl Session {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn get(&self, subject: &Subject, predicate: &Predicate, ask: &Ask) -> Result<Answer, DbError> {
+    pub fn get(
+        &self,
+        subject: &Subject,
+        predicate: &Predicate,
+        ask: &Ask,
+    ) -> Result<Answer, DbError> {
         self.snapshot().get(subject, predicate, ask)
     }
 }
@@ -149,7 +158,12 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn get(&self, subject: &Subject, predicate: &Predicate, ask: &Ask) -> Result<Answer, DbError> {
+    pub fn get(
+        &self,
+        subject: &Subject,
+        predicate: &Predicate,
+        ask: &Ask,
+    ) -> Result<Answer, DbError> {
         let view = self.view(ask.scope.tenant()?);
         Ok(answer::get(&view, subject, predicate, ask)?)
     }

@@ -160,7 +160,11 @@ impl Store {
     }
 
     /// Writes one transaction and waits until it is durable, unless the store is relaxed.
-    pub(super) fn transact(&self, rights: &Rights, request: &Request<'_>) -> Result<Outcome, DbError> {
+    pub(super) fn transact(
+        &self,
+        rights: &Rights,
+        request: &Request<'_>,
+    ) -> Result<Outcome, DbError> {
         let mut writer = self.writer();
         let outcome = writer.transact(&self.inner.state, rights, request)?;
         if outcome.stamp.is_some() {

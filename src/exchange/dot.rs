@@ -53,7 +53,11 @@ fn label(fact: &FactView, not: Option<&str>) -> String {
     let said = &fact.fact.said;
     let until = |until: Option<String>| until.unwrap_or_else(|| "∞".to_owned());
     let mut lines = vec![cut(&said.value.to_string()), said.id.to_string()];
-    lines.push(format!("valid [{}, {})", form::start(said.valid_from), until(form::instant(fact.version.valid_until))));
+    lines.push(format!(
+        "valid [{}, {})",
+        form::start(said.valid_from),
+        until(form::instant(fact.version.valid_until))
+    ));
     lines.push(format!(
         "recorded [{}, {})",
         fact.version.recorded_from,
@@ -73,7 +77,9 @@ fn look(drawn: &Drawn) -> &'static str {
     };
     match not.reason {
         "superseded_by" => "shape=box, color=\"#2166ac\"",
-        "expired" | "not_yet_valid" | "start_unknown" => "shape=box, style=rounded, color=\"#666666\"",
+        "expired" | "not_yet_valid" | "start_unknown" => {
+            "shape=box, style=rounded, color=\"#666666\""
+        }
         "held" => "shape=box, style=dashed, color=\"#8c510a\"",
         "retracted" | "corrected_by" | "rejected" => "shape=box, style=dotted, color=\"#b2182b\"",
         "disabled" => "shape=octagon, style=dotted, color=\"#b2182b\"",
@@ -85,8 +91,12 @@ fn look(drawn: &Drawn) -> &'static str {
 fn edge_look(edge: Edge) -> &'static str {
     match edge {
         Edge::Supersedes => "label=\"supersedes\", arrowhead=normal, color=\"#2166ac\"",
-        Edge::DerivedFrom => "label=\"derived from\", arrowhead=empty, style=dashed, color=\"#666666\"",
-        Edge::ConflictsWith => "label=\"conflicts with\", dir=both, arrowhead=tee, arrowtail=tee, style=bold, color=\"#b2182b\", constraint=false",
+        Edge::DerivedFrom => {
+            "label=\"derived from\", arrowhead=empty, style=dashed, color=\"#666666\""
+        }
+        Edge::ConflictsWith => {
+            "label=\"conflicts with\", dir=both, arrowhead=tee, arrowtail=tee, style=bold, color=\"#b2182b\", constraint=false"
+        }
     }
 }
 
@@ -104,7 +114,9 @@ const LEGEND: &str = "  subgraph cluster_legend {
 
 /// The supersession chain of a slot as Graphviz text.
 pub fn chain(title: &str, graph: &DiGraph<Drawn, Edge>, at: AsOf) -> String {
-    let mut text = String::from("digraph asof {\n  rankdir=LR;\n  compound=true;\n  node [fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", fontsize=9];\n");
+    let mut text = String::from(
+        "digraph asof {\n  rankdir=LR;\n  compound=true;\n  node [fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
+    );
     let heading = format!("{title}\nvalid at {}, known at {}", at.valid_at, at.known_at);
     // Writing to a String cannot fail.
     let _ = writeln!(text, "  label={};\n  labelloc=t;", quoted(&heading));
@@ -121,7 +133,12 @@ pub fn chain(title: &str, graph: &DiGraph<Drawn, Edge>, at: AsOf) -> String {
                 Some(by) => format!("{}: {by}", not.reason),
                 None => not.reason.to_owned(),
             });
-            let _ = writeln!(text, "    n{place} [label={}, {}];", quoted(&label(&one.fact, not.as_deref())), look(one));
+            let _ = writeln!(
+                text,
+                "    n{place} [label={}, {}];",
+                quoted(&label(&one.fact, not.as_deref())),
+                look(one)
+            );
         }
         text.push_str("  }\n");
     }

@@ -38,7 +38,9 @@ impl Fields {
     pub fn new(mut map: Map<String, Json>, zone: Option<Zone>) -> Result<Self, Refusal> {
         let zone = match map.shift_remove("tz") {
             None => zone,
-            Some(Json::String(name)) => Some(Zone::parse(&name).map_err(|error| bad_time("tz", &error))?),
+            Some(Json::String(name)) => {
+                Some(Zone::parse(&name).map_err(|error| bad_time("tz", &error))?)
+            }
             Some(_) => return Err(shape("tz", "the name of a zone such as \"Europe/Berlin\"")),
         };
         Ok(Self { map, zone })
@@ -63,7 +65,11 @@ impl Fields {
             return Ok(());
         };
         let near = near(unknown, known.iter().copied());
-        let advice = if near.is_empty() { "remove it".to_owned() } else { format!("did you mean {}?", near.join(", ")) };
+        let advice = if near.is_empty() {
+            "remove it".to_owned()
+        } else {
+            format!("did you mean {}?", near.join(", "))
+        };
         let message = format!("`{operation}` has no field {unknown:?}; {advice}");
         Err(Refusal::new(Reason::UnknownField, message).at(unknown))
     }
@@ -98,7 +104,9 @@ impl Fields {
     /// # Errors
     /// `bad_name`, and as [`Fields::text`].
     pub fn id(&mut self, field: &str) -> Result<Option<Id>, Refusal> {
-        self.text(field)?.map(|text| Id::new(&text).map_err(|refusal| renamed(refusal, field))).transpose()
+        self.text(field)?
+            .map(|text| Id::new(&text).map_err(|refusal| renamed(refusal, field)))
+            .transpose()
     }
 
     /// An id that must be there.
@@ -128,7 +136,12 @@ impl Fields {
     ///
     /// # Errors
     /// `bad_line` when it is none of them.
-    pub fn word<T>(&mut self, field: &str, words: &[&str], from: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Refusal> {
+    pub fn word<T>(
+        &mut self,
+        field: &str,
+        words: &[&str],
+        from: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, Refusal> {
         let Some(text) = self.text(field)? else { return Ok(None) };
         match from(&text) {
             Some(value) => Ok(Some(value)),
@@ -165,7 +178,9 @@ impl Fields {
     pub fn instant(&mut self, field: &str) -> Result<Option<Valid>, Refusal> {
         match self.text(field)? {
             None => Ok(None),
-            Some(text) => parse_instant(&text, self.zone.as_ref()).map(Some).map_err(|error| bad_time(field, &error)),
+            Some(text) => parse_instant(&text, self.zone.as_ref())
+                .map(Some)
+                .map_err(|error| bad_time(field, &error)),
         }
     }
 
@@ -254,7 +269,12 @@ impl Fields {
                 Json::String(text) => Requirement::Exact(text.clone()),
                 Json::Object(inner) if inner.len() == 1 => match inner.get("semver") {
                     Some(Json::String(text)) => Requirement::semver(text)?,
-                    Some(_) | None => return Err(shape("when", "a text or {\"semver\":\"…\"} for each dimension")),
+                    Some(_) | None => {
+                        return Err(shape(
+                            "when",
+                            "a text or {\"semver\":\"…\"} for each dimension",
+                        ));
+                    }
                 },
                 _ => return Err(shape("when", "a text or {\"semver\":\"…\"} for each dimension")),
             };
@@ -268,7 +288,8 @@ impl Fields {
     /// # Errors
     /// `bad_line` for other shapes, `bad_value` for a kind named twice.
     pub fn authority(&mut self) -> Result<Option<Authority>, Refusal> {
-        let wrong = || shape("authority", "a list of kinds, strongest first; a nested list is a tie");
+        let wrong =
+            || shape("authority", "a list of kinds, strongest first; a nested list is a tie");
         let list = match self.take("authority") {
             None => return Ok(None),
             Some(Json::Array(list)) => list,
@@ -288,7 +309,11 @@ impl Fields {
 
 fn ids(field: &str, list: &[Json]) -> Result<Vec<Id>, Refusal> {
     if list.len() > IDS_MAX {
-        return Err(Refusal::new(Reason::LimitExceeded, format!("`{field}` has more than {IDS_MAX} ids")).at(field));
+        return Err(Refusal::new(
+            Reason::LimitExceeded,
+            format!("`{field}` has more than {IDS_MAX} ids"),
+        )
+        .at(field));
     }
     list.iter()
         .map(|json| match json {

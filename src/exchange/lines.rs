@@ -71,7 +71,8 @@ impl<R: BufRead> Lines<R> {
             let number = self.number;
             if bytes.last() != Some(&b'\n') && count as u64 == limit {
                 self.skip_line()?;
-                let start = String::from_utf8_lossy(bytes.get(..200).unwrap_or_default()).into_owned();
+                let start =
+                    String::from_utf8_lossy(bytes.get(..200).unwrap_or_default()).into_owned();
                 return Ok(Some(RawLine { number, text: Err(LineFault::TooLong(start)) }));
             }
             while matches!(bytes.last(), Some(b'\n' | b'\r')) {
@@ -83,7 +84,10 @@ impl<R: BufRead> Lines<R> {
                 Err(error) => {
                     let place = error.utf8_error().valid_up_to() + 1;
                     let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                    return Ok(Some(RawLine { number, text: Err(LineFault::NotUtf8(place, text)) }));
+                    return Ok(Some(RawLine {
+                        number,
+                        text: Err(LineFault::NotUtf8(place, text)),
+                    }));
                 }
             }
         }
@@ -95,15 +99,12 @@ impl<R: BufRead> Lines<R> {
             if buffer.is_empty() {
                 return Ok(());
             }
-            match buffer.iter().position(|byte| *byte == b'\n') {
-                Some(at) => {
-                    self.from.consume(at + 1);
-                    return Ok(());
-                }
-                None => {
-                    let all = buffer.len();
-                    self.from.consume(all);
-                }
+            if let Some(at) = buffer.iter().position(|byte| *byte == b'\n') {
+                self.from.consume(at + 1);
+                return Ok(());
+            } else {
+                let all = buffer.len();
+                self.from.consume(all);
             }
         }
     }

@@ -50,11 +50,34 @@ pub struct Asked {
 }
 
 const KINDS: [&str; 11] = [
-    "get", "explain", "timeline", "beliefs", "history", "find", "usable", "show", "scopes", "subjects", "predicates",
+    "get",
+    "explain",
+    "timeline",
+    "beliefs",
+    "history",
+    "find",
+    "usable",
+    "show",
+    "scopes",
+    "subjects",
+    "predicates",
 ];
 const FIELDS: [&str; 15] = [
-    "subject", "predicate", "value", "scope", "across", "inherit", "with", "valid_at", "known_at", "at", "ids", "id",
-    "tenant", "tz", "limit",
+    "subject",
+    "predicate",
+    "value",
+    "scope",
+    "across",
+    "inherit",
+    "with",
+    "valid_at",
+    "known_at",
+    "at",
+    "ids",
+    "id",
+    "tenant",
+    "tz",
+    "limit",
 ];
 
 /// A question from one line.
@@ -69,7 +92,10 @@ pub fn line(text: &str, zone: Option<&Zone>) -> Result<Asked, Refusal> {
         _ => None,
     };
     let Some((kind, Json::Object(fields))) = one else {
-        return Err(Refusal::new(Reason::BadLine, "a question is an object with one field, such as {\"get\":{…}}"));
+        return Err(Refusal::new(
+            Reason::BadLine,
+            "a question is an object with one field, such as {\"get\":{…}}",
+        ));
     };
     question(&kind, fields, zone)
 }
@@ -78,11 +104,22 @@ pub fn line(text: &str, zone: Option<&Zone>) -> Result<Asked, Refusal> {
 ///
 /// # Errors
 /// As [`line`].
-pub fn question(kind: &str, fields: Map<String, Json>, zone: Option<&Zone>) -> Result<Asked, Refusal> {
+pub fn question(
+    kind: &str,
+    fields: Map<String, Json>,
+    zone: Option<&Zone>,
+) -> Result<Asked, Refusal> {
     if !KINDS.contains(&kind) {
         let near = near(kind, KINDS.into_iter());
-        let advice = if near.is_empty() { KINDS.join(", ") } else { format!("did you mean {}?", near.join(", ")) };
-        return Err(Refusal::new(Reason::UnknownOperation, format!("there is no question {kind:?}: {advice}")));
+        let advice = if near.is_empty() {
+            KINDS.join(", ")
+        } else {
+            format!("did you mean {}?", near.join(", "))
+        };
+        return Err(Refusal::new(
+            Reason::UnknownOperation,
+            format!("there is no question {kind:?}: {advice}"),
+        ));
     }
     let mut fields = Fields::new(fields, zone.copied())?;
     fields.only(kind, &FIELDS)?;
@@ -92,13 +129,16 @@ pub fn question(kind: &str, fields: Map<String, Json>, zone: Option<&Zone>) -> R
         "get" | "explain" | "timeline" | "beliefs" => slot_question(kind, &mut fields, times)?,
         "history" => {
             let subject = Subject::recorded(&fields.need_text("subject")?)?;
-            let predicate = fields.text("predicate")?.map(|text| Predicate::new(&text)).transpose()?;
+            let predicate =
+                fields.text("predicate")?.map(|text| Predicate::new(&text)).transpose()?;
             Question::History(subject, predicate, reach(&mut fields)?, times.1)
         }
         "find" => find(&mut fields, times)?,
         "usable" => {
             let ids = match fields.take("ids") {
-                Some(Json::Array(list)) => list.iter().map(|id| id.as_str().map(str::to_owned)).collect(),
+                Some(Json::Array(list)) => {
+                    list.iter().map(|id| id.as_str().map(str::to_owned)).collect()
+                }
                 Some(_) | None => None,
             };
             Question::Usable(ids.ok_or_else(|| missing("ids"))?, node_ask(&mut fields, times)?)
@@ -119,8 +159,13 @@ fn times(fields: &mut Fields) -> Result<Times, Refusal> {
     let known_at = fields.instant("known_at")?.map(Valid::as_recorded);
     match fields.instant("at")? {
         None => Ok((valid_at, known_at)),
-        Some(at) if valid_at.is_none() && known_at.is_none() => Ok((Some(at), Some(at.as_recorded()))),
-        Some(_) => Err(Refusal::new(Reason::BadLine, "`at` sets both times; leave out `valid_at` and `known_at`")),
+        Some(at) if valid_at.is_none() && known_at.is_none() => {
+            Ok((Some(at), Some(at.as_recorded())))
+        }
+        Some(_) => Err(Refusal::new(
+            Reason::BadLine,
+            "`at` sets both times; leave out `valid_at` and `known_at`",
+        )),
     }
 }
 
@@ -138,7 +183,13 @@ fn slot_question(kind: &str, fields: &mut Fields, times: Times) -> Result<Questi
 }
 
 fn ask(fields: &mut Fields, scope: Scope, (valid_at, known_at): Times) -> Result<Ask, Refusal> {
-    Ok(Ask { scope, inherit: flag(fields, "inherit")?, context: context(fields)?, valid_at, known_at })
+    Ok(Ask {
+        scope,
+        inherit: flag(fields, "inherit")?,
+        context: context(fields)?,
+        valid_at,
+        known_at,
+    })
 }
 
 fn node_ask(fields: &mut Fields, (valid_at, known_at): Times) -> Result<NodeAsk, Refusal> {
@@ -150,12 +201,17 @@ fn flag(fields: &mut Fields, field: &str) -> Result<bool, Refusal> {
     match fields.take(field) {
         None => Ok(false),
         Some(Json::Bool(flag)) => Ok(flag),
-        Some(_) => Err(Refusal::new(Reason::BadLine, format!("`{field}` is true or false")).at(field)),
+        Some(_) => {
+            Err(Refusal::new(Reason::BadLine, format!("`{field}` is true or false")).at(field))
+        }
     }
 }
 
 fn context(fields: &mut Fields) -> Result<Context, Refusal> {
-    let wrong = || Refusal::new(Reason::BadLine, "`with` is an object of texts, such as {\"version\":\"3.0\"}").at("with");
+    let wrong = || {
+        Refusal::new(Reason::BadLine, "`with` is an object of texts, such as {\"version\":\"3.0\"}")
+            .at("with")
+    };
     match fields.take("with") {
         None => Ok(Context::default()),
         Some(Json::Object(map)) => {
@@ -172,7 +228,9 @@ fn reach(fields: &mut Fields) -> Result<Reach, Refusal> {
         (Some(scope), None) => Ok(Reach::Scope(Scope::new(&scope)?)),
         (None, Some(pattern)) => Ok(Reach::Across(ScopePattern::new(&pattern)?)),
         (None, None) => Ok(Reach::All),
-        (Some(_), Some(_)) => Err(Refusal::new(Reason::BadLine, "give `scope` or `across`, not both")),
+        (Some(_), Some(_)) => {
+            Err(Refusal::new(Reason::BadLine, "give `scope` or `across`, not both"))
+        }
     }
 }
 
@@ -186,7 +244,11 @@ fn find(fields: &mut Fields, times: Times) -> Result<Question, Refusal> {
     let scope = match &reach {
         Reach::Scope(scope) => scope.clone(),
         Reach::Across(pattern) => Scope::new(pattern.tenant_str().unwrap_or("all"))?,
-        Reach::All => return Err(Refusal::new(Reason::NoScope, "`find` needs `scope` or `across`").at("scope")),
+        Reach::All => {
+            return Err(
+                Refusal::new(Reason::NoScope, "`find` needs `scope` or `across`").at("scope")
+            );
+        }
     };
     Ok(Question::Find(pattern, reach, Box::new(ask(fields, scope, times)?)))
 }
@@ -210,7 +272,9 @@ impl Asked {
             | Question::Explain(_, _, ask)
             | Question::Timeline(_, _, ask)
             | Question::Beliefs(_, _, ask) => Some(ask.scope.tenant()?),
-            Question::History(_, _, reach, _) | Question::Find(_, reach, _) | Question::Counts(_, reach) => match reach {
+            Question::History(_, _, reach, _)
+            | Question::Find(_, reach, _)
+            | Question::Counts(_, reach) => match reach {
                 Reach::Scope(scope) => Some(scope.tenant()?),
                 Reach::Across(pattern) => pattern.tenant_str().map(Tenant::new).transpose()?,
                 Reach::All => None,

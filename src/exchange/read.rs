@@ -8,8 +8,8 @@ use crate::exchange::fields::{Fields, bad_time, missing};
 use crate::exchange::strict;
 use crate::model::name::{Id, Predicate, Subject, Tenant, near};
 use crate::model::operation::{
-    Action, ArtifactText, Cardinality, Changes, Declaration, EraseTarget, Memory, Operation, SourceText, Statement,
-    Supersedes, Suppression, Takeback, Then,
+    Action, ArtifactText, Cardinality, Changes, Declaration, EraseTarget, Memory, Operation,
+    SourceText, Statement, Supersedes, Suppression, Takeback, Then,
 };
 use crate::model::refusal::{Reason, Refusal};
 use crate::model::scope::{Scope, ScopePattern};
@@ -72,13 +72,51 @@ pub struct Reading<'a> {
 
 const AROUND: [&str; 6] = ["op", "actor", "recorded_at", "tx", "tx_id", "tenant"];
 const ASSERT: [&str; 22] = [
-    "id", "subject", "predicate", "value", "scope", "when", "valid_from", "valid_until", "valid_through", "source",
-    "kind", "memory", "outcome", "supersedes", "then", "derived_from", "review_by", "stated_at", "note",
-    "expect_version", "read_at", "tz",
+    "id",
+    "subject",
+    "predicate",
+    "value",
+    "scope",
+    "when",
+    "valid_from",
+    "valid_until",
+    "valid_through",
+    "source",
+    "kind",
+    "memory",
+    "outcome",
+    "supersedes",
+    "then",
+    "derived_from",
+    "review_by",
+    "stated_at",
+    "note",
+    "expect_version",
+    "read_at",
+    "tz",
 ];
 const CORRECT: [&str; 21] = [
-    "target", "id", "subject", "predicate", "scope", "value", "when", "valid_from", "valid_until", "valid_through", "source", "kind", "memory",
-    "outcome", "then", "derived_from", "review_by", "stated_at", "note", "expect_version", "read_at",
+    "target",
+    "id",
+    "subject",
+    "predicate",
+    "scope",
+    "value",
+    "when",
+    "valid_from",
+    "valid_until",
+    "valid_through",
+    "source",
+    "kind",
+    "memory",
+    "outcome",
+    "then",
+    "derived_from",
+    "review_by",
+    "stated_at",
+    "note",
+    "expect_version",
+    "read_at",
 ];
 
 /// The fields of each operation, beside those that every line may carry.
@@ -88,7 +126,20 @@ const FIELDS: [(&str, &[&str]); 20] = [
     ("assert", &ASSERT),
     (
         "artifact",
-        &["id", "kind", "scope", "when", "place", "text", "derived_from", "valid_from", "valid_until", "valid_through", "supersedes", "read_at"],
+        &[
+            "id",
+            "kind",
+            "scope",
+            "when",
+            "place",
+            "text",
+            "derived_from",
+            "valid_from",
+            "valid_until",
+            "valid_through",
+            "supersedes",
+            "read_at",
+        ],
     ),
     ("support", &["target", "derived_from", "kind"]),
     ("affirm", &["target", "review_by", "kind"]),
@@ -117,7 +168,10 @@ pub fn line(text: &str, reading: &Reading<'_>) -> Result<Line, Refusal> {
     let json = strict::parse(text)
         .map_err(|error| Refusal::new(Reason::BadLine, format!("not a JSON object: {error}")))?;
     let Json::Object(map) = json else {
-        return Err(Refusal::new(Reason::BadLine, "not a JSON object; a line is one, such as {\"op\":\"assert\",…}"));
+        return Err(Refusal::new(
+            Reason::BadLine,
+            "not a JSON object; a line is one, such as {\"op\":\"assert\",…}",
+        ));
     };
     object(map, reading)
 }
@@ -127,18 +181,28 @@ pub fn line(text: &str, reading: &Reading<'_>) -> Result<Line, Refusal> {
 /// # Errors
 /// As [`line`].
 pub fn object(map: Map<String, Json>, reading: &Reading<'_>) -> Result<Line, Refusal> {
-    let mut fields = Fields::new(map, reading.zone.cloned())?;
+    let mut fields = Fields::new(map, reading.zone.copied())?;
     let op = fields.need_text("op")?;
     let Some((name, own)) = FIELDS.iter().find(|(name, _)| *name == op) else {
         let near = near(&op, FIELDS.iter().map(|(name, _)| *name));
-        let advice = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-        return Err(Refusal::new(Reason::UnknownOperation, format!("there is no operation {op:?}{advice}")).at("op"));
+        let advice = if near.is_empty() {
+            String::new()
+        } else {
+            format!("; did you mean {}?", near.join(", "))
+        };
+        return Err(Refusal::new(
+            Reason::UnknownOperation,
+            format!("there is no operation {op:?}{advice}"),
+        )
+        .at("op"));
     };
     let known: Vec<&str> = AROUND.iter().chain(own.iter()).copied().collect();
     fields.only(name, &known)?;
     let recorded_at = match fields.text("recorded_at")? {
         None => None,
-        Some(text) => Some(Recorded::parse_rfc3339(&text).map_err(|error| bad_time("recorded_at", &error))?),
+        Some(text) => {
+            Some(Recorded::parse_rfc3339(&text).map_err(|error| bad_time("recorded_at", &error))?)
+        }
     };
     let tx_id = match fields.text("tx_id")? {
         None => None,
@@ -173,7 +237,9 @@ fn action(name: &str, fields: &mut Fields, reading: &Reading<'_>) -> Result<Acti
             let target = fields.need_id("target")?;
             Action::End(target, fields.until()?.ok_or_else(|| missing("valid_until"))?)
         }
-        "correct" => Action::Correct(fields.need_id("target")?, Box::new(changes(fields, reading)?)),
+        "correct" => {
+            Action::Correct(fields.need_id("target")?, Box::new(changes(fields, reading)?))
+        }
         "retract" => Action::Retract(fields.need_id("target")?, takeback(fields)?),
         "retract_claim" => {
             let (subject, predicate) = slot(fields, reading)?;
@@ -262,7 +328,11 @@ fn statement(fields: &mut Fields, reading: &Reading<'_>) -> Result<Statement, Re
             Supersedes::Ids(Fields::new(one, None)?.ids("supersedes")?)
         }
         Some(_) => {
-            return Err(Refusal::new(Reason::BadLine, "`supersedes` is neither a list of ids nor \"current\"").at("supersedes"));
+            return Err(Refusal::new(
+                Reason::BadLine,
+                "`supersedes` is neither a list of ids nor \"current\"",
+            )
+            .at("supersedes"));
         }
     };
     Ok(Statement {
@@ -328,7 +398,8 @@ fn artifact(fields: &mut Fields, reading: &Reading<'_>) -> Result<ArtifactText, 
 
 fn suppression(fields: &mut Fields, id: Id) -> Result<Suppression, Refusal> {
     let scope = fields.text("scope")?.ok_or_else(|| {
-        Refusal::new(Reason::NoScope, "`scope` is missing; give a pattern such as \"acme/**\"").at("scope")
+        Refusal::new(Reason::NoScope, "`scope` is missing; give a pattern such as \"acme/**\"")
+            .at("scope")
     })?;
     Ok(Suppression {
         id,
@@ -348,8 +419,13 @@ fn erase(fields: &mut Fields) -> Result<EraseTarget, Refusal> {
         (Some(target), None, None) => Ok(EraseTarget::Id(target)),
         (None, Some(subject), Some(scope)) => Ok(EraseTarget::Subject(subject, scope)),
         (None, None, Some(scope)) => Ok(EraseTarget::Scope(scope)),
-        (None, Some(_), None) => Err(Refusal::new(Reason::NoScope, "`erase` of a subject names its `scope`").at("scope")),
+        (None, Some(_), None) => {
+            Err(Refusal::new(Reason::NoScope, "`erase` of a subject names its `scope`").at("scope"))
+        }
         (None, None, None) => Err(missing("target")),
-        (Some(_), _, _) => Err(Refusal::new(Reason::BadLine, "`erase` takes `target`, or `subject` and `scope`, or `scope`")),
+        (Some(_), _, _) => Err(Refusal::new(
+            Reason::BadLine,
+            "`erase` takes `target`, or `subject` and `scope`, or `scope`",
+        )),
     }
 }

@@ -97,7 +97,10 @@ mod tests {
     #[test]
     fn numbers_keep_their_text() {
         for text in ["1.10", "123456789012345678901234567890", "-0.0", "1e5"] {
-            assert_eq!(parse(&format!("{{\"n\":{text}}}")).unwrap()["n"].to_string(), text.replace("1e5", "1e+5").replace("1e+5", &parse(text).unwrap().to_string()));
+            assert_eq!(
+                parse(&format!("{{\"n\":{text}}}")).unwrap()["n"].to_string(),
+                text.replace("1e5", "1e+5").replace("1e+5", &parse(text).unwrap().to_string())
+            );
         }
     }
 }

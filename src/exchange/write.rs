@@ -4,7 +4,9 @@
 use serde_json::{Value as Json, json};
 
 use crate::model::event::{Event, Transaction};
-use crate::model::form::{Object, artifact, end, ids, instant, premises, source, start, statement, when};
+use crate::model::form::{
+    Object, artifact, end, ids, instant, premises, source, start, statement, when,
+};
 use crate::model::kind::Authority;
 use crate::model::name::Id;
 use crate::model::operation::{Action, Changes, Declaration, EraseTarget, Suppression};
@@ -28,11 +30,14 @@ pub fn event(event: &Event) -> Object {
     let scoped = event.action.scope().is_some()
         || matches!(&event.action, Action::Suppress(said) if said.scope.tenant_str().is_some());
     let tenant = event.tenant.as_ref().filter(|_| !scoped);
-    let own_kind = matches!(event.action, Action::Assert(_) | Action::Source(_) | Action::Artifact(_) | Action::Suppress(_));
+    let own_kind = matches!(
+        event.action,
+        Action::Assert(_) | Action::Source(_) | Action::Artifact(_) | Action::Suppress(_)
+    );
     let kind = event.kind.filter(|_| !own_kind);
     object
         .some("kind", kind.map(crate::model::kind::Kind::word))
-        .some("tenant", tenant.map(|tenant| tenant.as_str()))
+        .some("tenant", tenant.map(super::super::model::name::Tenant::as_str))
         .some("actor", event.actor.clone())
 }
 
@@ -43,7 +48,9 @@ fn action(object: Object, action: &Action) -> Object {
         Action::Source(said) => source(object, said),
         Action::Assert(said) => statement(object, said),
         Action::Artifact(said) => artifact(object, said),
-        Action::Support(id, premises) => target(object, id).some("derived_from", crate::model::form::premises(premises)),
+        Action::Support(id, premises) => {
+            target(object, id).some("derived_from", crate::model::form::premises(premises))
+        }
         Action::Affirm(id, review_by) => target(object, id).some("review_by", instant(*review_by)),
         Action::End(id, until) => target(object, id).with("valid_until", end(*until)),
         Action::Correct(id, changes) => self::changes(target(object, id), changes),
@@ -54,9 +61,11 @@ fn action(object: Object, action: &Action) -> Object {
             .with("value", value.to_json())
             .with("scope", scope.as_str())
             .with("reason", why.word()),
-        Action::Reinstate(id) | Action::Disable(id) | Action::Enable(id) | Action::Confirm(id) | Action::Reject(id) => {
-            target(object, id)
-        }
+        Action::Reinstate(id)
+        | Action::Disable(id)
+        | Action::Enable(id)
+        | Action::Confirm(id)
+        | Action::Reject(id) => target(object, id),
         Action::Erase(EraseTarget::Id(id)) => target(object, id),
         Action::Erase(EraseTarget::Subject(subject, scope)) => {
             object.with("subject", subject.as_str()).with("scope", scope.as_str())
@@ -97,11 +106,17 @@ fn declaration(object: Object, said: &Declaration) -> Object {
 fn changes(object: Object, changes: &Changes) -> Object {
     object
         .some("id", changes.id.as_ref().map(Id::as_str))
-        .some("subject", changes.subject.as_ref().map(|subject| subject.as_str()))
-        .some("predicate", changes.predicate.as_ref().map(|predicate| predicate.as_str()))
-        .some("scope", changes.scope.as_ref().map(|scope| scope.as_str()))
+        .some("subject", changes.subject.as_ref().map(super::super::model::name::Subject::as_str))
+        .some(
+            "predicate",
+            changes.predicate.as_ref().map(super::super::model::name::Predicate::as_str),
+        )
+        .some("scope", changes.scope.as_ref().map(super::super::model::scope::Scope::as_str))
         .some("value", changes.value.as_ref().map(crate::model::value::Value::to_json))
-        .some("when", changes.when.as_ref().map(|conditions| when(conditions).unwrap_or_else(|| json!({}))))
+        .some(
+            "when",
+            changes.when.as_ref().map(|conditions| when(conditions).unwrap_or_else(|| json!({}))),
+        )
         .some("valid_from", changes.valid_from.map(start))
         .some("valid_until", changes.valid_until.map(end))
         .some("source", changes.source.as_ref().map(Id::as_str))

@@ -15,7 +15,9 @@ pub fn above<R: Lookup + ?Sized>(rows: &R, no: NodeNo) -> Result<Vec<NodeView>, 
     let mut open = std::collections::VecDeque::from([rows.node(no)?]);
     let mut above = Vec::new();
     while let Some(node) = open.pop_front() {
-        for premise in node.life().into_iter().flat_map(|life| &life.justifications).flat_map(|j| &j.premises) {
+        for premise in
+            node.life().into_iter().flat_map(|life| &life.justifications).flat_map(|j| &j.premises)
+        {
             if seen.insert(*premise) {
                 let premise = rows.node(*premise)?;
                 above.push(premise.clone());

@@ -49,8 +49,10 @@ impl<'a, R: Lookup + ?Sized> Lineage<'a, R> {
             }
             let node = self.rows.node(top)?;
             let premises = self.premises_to_judge(&node, at)?;
-            let mut missing: Vec<NodeNo> =
-                premises.into_iter().filter(|p| self.known(*p, at).is_none() && !under_way.contains(p)).collect();
+            let mut missing: Vec<NodeNo> = premises
+                .into_iter()
+                .filter(|p| self.known(*p, at).is_none() && !under_way.contains(p))
+                .collect();
             if under_way.insert(top) && !missing.is_empty() {
                 stack.append(&mut missing);
                 continue;
@@ -65,10 +67,15 @@ impl<'a, R: Lookup + ?Sized> Lineage<'a, R> {
     /// Premises that rest on something themselves; roots need no judging.
     fn premises_to_judge(&self, node: &NodeView, at: AsOf) -> Result<Vec<NodeNo>, StoreError> {
         let mut premises = Vec::new();
-        for justification in node.life().into_iter().flat_map(|life| recorded_by(life, at.known_at)) {
+        for justification in node.life().into_iter().flat_map(|life| recorded_by(life, at.known_at))
+        {
             for premise in &justification.premises {
                 if self.known(*premise, at).is_none()
-                    && self.rows.node(*premise)?.life().is_some_and(|life| !life.justifications.is_empty())
+                    && self
+                        .rows
+                        .node(*premise)?
+                        .life()
+                        .is_some_and(|life| !life.justifications.is_empty())
                 {
                     premises.push(*premise);
                 }
@@ -85,7 +92,10 @@ impl<'a, R: Lookup + ?Sized> Lineage<'a, R> {
         let standing = life.standing(at.known_at);
         let mut marks = Vec::new();
         for justification in recorded_by(life, at.known_at) {
-            let looked = [standing.affirmed, standing.confirmed].into_iter().flatten().map(|stamp| stamp.recorded);
+            let looked = [standing.affirmed, standing.confirmed]
+                .into_iter()
+                .flatten()
+                .map(|stamp| stamp.recorded);
             let baseline = looked.fold(justification.stamp.recorded, Recorded::max);
             match self.weigh_one(justification, &Rested { no: life.no, scope, baseline }, at)? {
                 None => return Ok(None),
@@ -184,7 +194,10 @@ impl<'a, R: Lookup + ?Sized> Lineage<'a, R> {
         for (by, since) in complete {
             let by = self.rows.node(by)?;
             let stands = by.life().is_some_and(|life| life.standing(at.known_at).is_open());
-            if since > rested.baseline && stands && by.scope().is_some_and(|scope| scope.covers(rested.scope)) {
+            if since > rested.baseline
+                && stands
+                && by.scope().is_some_and(|scope| scope.covers(rested.scope))
+            {
                 last = last.max(Some(since));
             }
         }
@@ -299,7 +312,9 @@ fn chain_since(
     links
         .filter_map(|link| Some((link, link.since(standing)?.recorded)))
         .flat_map(|(link, since)| link.reach.iter().map(move |range| (range, since)))
-        .flat_map(|((from, until), since)| complete.range(from..until).map(move |(_, below)| since.max(*below)))
+        .flat_map(|((from, until), since)| {
+            complete.range(from..until).map(move |(_, below)| since.max(*below))
+        })
         .min()
 }
 

@@ -12,7 +12,11 @@ use crate::store::rows::Lookup;
 ///
 /// # Errors
 /// When a node cannot be read.
-pub fn path_up<R: Lookup + ?Sized>(rows: &R, from: NodeNo, to: NodeNo) -> Result<Option<Vec<NodeNo>>, StoreError> {
+pub fn path_up<R: Lookup + ?Sized>(
+    rows: &R,
+    from: NodeNo,
+    to: NodeNo,
+) -> Result<Option<Vec<NodeNo>>, StoreError> {
     let mut came: HashMap<NodeNo, NodeNo> = HashMap::new();
     let mut open = vec![from];
     while let Some(no) = open.pop() {
@@ -28,7 +32,9 @@ pub fn path_up<R: Lookup + ?Sized>(rows: &R, from: NodeNo, to: NodeNo) -> Result
             return Ok(Some(path));
         }
         let node = rows.node(no)?;
-        for premise in node.life().into_iter().flat_map(|life| &life.justifications).flat_map(|j| &j.premises) {
+        for premise in
+            node.life().into_iter().flat_map(|life| &life.justifications).flat_map(|j| &j.premises)
+        {
             if *premise != from && !came.contains_key(premise) {
                 came.insert(*premise, no);
                 open.push(*premise);

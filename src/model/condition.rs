@@ -27,7 +27,9 @@ impl Requirement {
         semver::VersionReq::parse(text).map_err(|error| {
             Refusal::new(
                 Reason::BadValue,
-                format!("{text:?} is not a version requirement ({error}); write it like \">=2.0, <3.0\""),
+                format!(
+                    "{text:?} is not a version requirement ({error}); write it like \">=2.0, <3.0\""
+                ),
             )
             .at("when")
         })?;
@@ -101,7 +103,9 @@ impl Conditions {
             check_name("when", dimension)?;
             let (Requirement::Exact(text) | Requirement::Semver(text)) = requirement;
             if text.len() > TEXT_BYTES_MAX {
-                return Err(Refusal::new(Reason::LimitExceeded, "a condition is too long").at("when"));
+                return Err(
+                    Refusal::new(Reason::LimitExceeded, "a condition is too long").at("when")
+                );
             }
         }
         Ok(Self(dimensions))

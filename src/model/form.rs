@@ -6,7 +6,9 @@ use serde_json::{Map, Value as Json, json};
 use crate::model::condition::{Conditions, Requirement};
 use crate::model::kind::Kind;
 use crate::model::name::Id;
-use crate::model::operation::{ArtifactText, Memory, Premises, SourceText, Statement, Supersedes, Then};
+use crate::model::operation::{
+    ArtifactText, Memory, Premises, SourceText, Statement, Supersedes, Then,
+};
 use crate::time::{Start, Valid};
 
 /// An object built field by field; what is `None` is left out.

@@ -81,7 +81,10 @@ impl Authority {
                     if *place != u8::MAX {
                         return Err(Refusal::new(
                             Reason::BadValue,
-                            format!("`authority` names {:?} twice; each kind stands once", kind.word()),
+                            format!(
+                                "`authority` names {:?} twice; each kind stands once",
+                                kind.word()
+                            ),
                         )
                         .at("authority"));
                     }
@@ -140,13 +143,20 @@ mod tests {
     #[test]
     fn stated_and_observed_tie_by_default_and_the_rest_follow() {
         let order = Authority::default();
-        assert!(!order.weaker(Kind::Stated, Kind::Observed) && !order.weaker(Kind::Observed, Kind::Stated));
-        assert!(order.weaker(Kind::Reported, Kind::Observed) && order.weaker(Kind::Inferred, Kind::Reported));
+        assert!(
+            !order.weaker(Kind::Stated, Kind::Observed)
+                && !order.weaker(Kind::Observed, Kind::Stated)
+        );
+        assert!(
+            order.weaker(Kind::Reported, Kind::Observed)
+                && order.weaker(Kind::Inferred, Kind::Reported)
+        );
     }
 
     #[test]
     fn a_declared_order_prints_back() {
-        let tiers = vec![vec![Kind::Observed], vec![Kind::Stated, Kind::Reported], vec![Kind::Inferred]];
+        let tiers =
+            vec![vec![Kind::Observed], vec![Kind::Stated, Kind::Reported], vec![Kind::Inferred]];
         assert_eq!(Authority::new(&tiers).unwrap().tiers(), tiers);
         assert!(Authority::new(&[vec![Kind::Stated], vec![Kind::Stated]]).is_err());
     }

@@ -107,8 +107,10 @@ name_type!(
 pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let far = |candidate: &str| strsim::damerau_levenshtein(name, candidate);
     let limit = |candidate: &str| (name.chars().count().max(candidate.chars().count()) / 3).max(2);
-    let mut near: Vec<(usize, &str)> =
-        names.map(|candidate| (far(candidate), candidate)).filter(|(d, c)| *d <= limit(c)).collect();
+    let mut near: Vec<(usize, &str)> = names
+        .map(|candidate| (far(candidate), candidate))
+        .filter(|(d, c)| *d <= limit(c))
+        .collect();
     near.sort_unstable();
     near.into_iter().take(NEAR_MATCHES).map(|(_, candidate)| candidate.to_owned()).collect()
 }

@@ -115,7 +115,10 @@ impl Standing {
     /// Closed in a way that makes it as if it had never been: mistaken, corrected or rejected.
     pub fn never_was(&self) -> bool {
         match self.closed {
-            Some((Closing::Retracted(Takeback::Mistaken) | Closing::Corrected(_) | Closing::Rejected, _)) => true,
+            Some((
+                Closing::Retracted(Takeback::Mistaken) | Closing::Corrected(_) | Closing::Rejected,
+                _,
+            )) => true,
             Some((Closing::Retracted(Takeback::Withdrawn), _)) | None => false,
         }
     }

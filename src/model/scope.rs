@@ -32,7 +32,9 @@ impl Scope {
         if text.contains('*') {
             return Err(Refusal::new(
                 Reason::BadName,
-                format!("scope {text:?} contains `*`; a pattern goes with --across, a scope is one path"),
+                format!(
+                    "scope {text:?} contains `*`; a pattern goes with --across, a scope is one path"
+                ),
             )
             .at("scope"));
         }
@@ -120,7 +122,9 @@ impl ScopePattern {
             } else {
                 continue;
             };
-            return Err(Refusal::new(Reason::BadName, format!("pattern {text:?} {fault}")).at("scope"));
+            return Err(
+                Refusal::new(Reason::BadName, format!("pattern {text:?} {fault}")).at("scope")
+            );
         }
         Ok(Self(Arc::from(text)))
     }

@@ -67,11 +67,13 @@ fn decimal(text: &str) -> Result<String, Refusal> {
     if whole.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) || mantissa.ends_with('.') {
         return Err(fault());
     }
-    let too_long = || Refusal::new(
-        Reason::LimitExceeded,
-        format!("a decimal has at most {DECIMAL_DIGITS_MAX} digits"),
-    )
-    .at("value");
+    let too_long = || {
+        Refusal::new(
+            Reason::LimitExceeded,
+            format!("a decimal has at most {DECIMAL_DIGITS_MAX} digits"),
+        )
+        .at("value")
+    };
     let point = i64::try_from(whole.len()).map_err(|_| too_long())? + i64::from(exponent);
     let max = i64::try_from(DECIMAL_DIGITS_MAX).unwrap_or(i64::MAX);
     if digits.len() > DECIMAL_DIGITS_MAX || point.abs() > max {
@@ -86,7 +88,11 @@ fn decimal(text: &str) -> Result<String, Refusal> {
     let whole = if whole.is_empty() { "0" } else { whole };
     let fraction = fraction.trim_end_matches('0');
     let sign = if negative && !(whole == "0" && fraction.is_empty()) { "-" } else { "" };
-    Ok(if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
+    Ok(if fraction.is_empty() {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{fraction}")
+    })
 }
 
 impl Value {
@@ -110,7 +116,9 @@ impl Value {
             Json::Number(number) => Self::from_number(&number.to_string()),
             Json::Object(object) => Self::from_object(object),
             Json::Null => Err(bad("a value is missing; null says nothing")),
-            Json::Array(_) => Err(bad("a list is no value; assert one fact for each, or write {\"json\":[…]}")),
+            Json::Array(_) => {
+                Err(bad("a list is no value; assert one fact for each, or write {\"json\":[…]}"))
+            }
         }
     }
 
@@ -128,7 +136,9 @@ impl Value {
         let (key, inner) = match object.iter().next() {
             Some(entry) if one || object.contains_key("text") => entry,
             Some(_) | None => {
-                return Err(bad("an object is no value; write {\"json\":{…}} or one of entity, text, decimal, float, instant, date"));
+                return Err(bad(
+                    "an object is no value; write {\"json\":{…}} or one of entity, text, decimal, float, instant, date",
+                ));
             }
         };
         if object.contains_key("text") {
@@ -142,18 +152,24 @@ impl Value {
             }
             "decimal" => decimal(text()?).map(Self::Decimal),
             "float" => match inner.as_f64() {
-                Some(float) if float.is_finite() => Ok(Self::Float(if float == 0.0 { 0 } else { float.to_bits() })),
+                Some(float) if float.is_finite() => {
+                    Ok(Self::Float(if float == 0.0 { 0 } else { float.to_bits() }))
+                }
                 Some(_) | None => Err(bad("a float is a finite number")),
             },
-            "instant" => Valid::parse_rfc3339(text()?)
-                .map(Self::Instant)
-                .map_err(|e| bad(e.to_string())),
+            "instant" => {
+                Valid::parse_rfc3339(text()?).map(Self::Instant).map_err(|e| bad(e.to_string()))
+            }
             "date" => match chrono::NaiveDate::parse_from_str(text()?, "%Y-%m-%d") {
                 Ok(date) if text()?.len() == 10 => Ok(Self::Date(date.to_string())),
-                Ok(_) | Err(_) => Err(bad(format!("{inner} is not a day; write it like \"2026-10-01\""))),
+                Ok(_) | Err(_) => {
+                    Err(bad(format!("{inner} is not a day; write it like \"2026-10-01\"")))
+                }
             },
             "json" => limited(&inner.to_string()).map(Self::Json),
-            other => Err(bad(format!("{other:?} is no kind of value; write {{\"json\":{{…}}}} for JSON"))),
+            other => Err(bad(format!(
+                "{other:?} is no kind of value; write {{\"json\":{{…}}}} for JSON"
+            ))),
         }
     }
 
@@ -189,7 +205,9 @@ impl Value {
             Self::Boolean(boolean) => json!(boolean),
             Self::Instant(instant) => json!({ "instant": instant.to_string() }),
             Self::Date(date) => json!({ "date": date }),
-            Self::Json(text) => json!({ "json": serde_json::from_str::<Json>(text).unwrap_or(Json::Null) }),
+            Self::Json(text) => {
+                json!({ "json": serde_json::from_str::<Json>(text).unwrap_or(Json::Null) })
+            }
         }
     }
 
@@ -216,9 +234,11 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Entity(text) | Self::Text(text, None) | Self::Decimal(text) | Self::Date(text) | Self::Json(text) => {
-                f.write_str(text)
-            }
+            Self::Entity(text)
+            | Self::Text(text, None)
+            | Self::Decimal(text)
+            | Self::Date(text)
+            | Self::Json(text) => f.write_str(text),
             Self::Text(text, Some(lang)) => write!(f, "{text} ({lang})"),
             Self::Integer(number) => write!(f, "{number}"),
             Self::Float(bits) => write!(f, "{}", f64::from_bits(*bits)),
@@ -238,7 +258,15 @@ mod tests {
 
     #[test]
     fn equality_is_per_type_and_decimals_compare_by_value() {
-        let forms = ["1", "\"1\"", "1.5", "{\"float\":1.5}", "{\"decimal\":\"1\"}", "true", "{\"entity\":\"1\"}"];
+        let forms = [
+            "1",
+            "\"1\"",
+            "1.5",
+            "{\"float\":1.5}",
+            "{\"decimal\":\"1\"}",
+            "true",
+            "{\"entity\":\"1\"}",
+        ];
         let values: Vec<Value> = forms.iter().map(|f| value(f).unwrap()).collect();
         for (i, a) in values.iter().enumerate() {
             for (j, b) in values.iter().enumerate() {
@@ -254,9 +282,17 @@ mod tests {
     #[test]
     fn every_form_prints_back_to_itself() {
         for form in [
-            "1", "\"1\"", "1.5", "{\"float\":1.5}", "{\"decimal\":\"1\"}", "true", "{\"entity\":\"a:b\"}",
-            "{\"lang\":\"zh\",\"text\":\"早会\"}", "{\"instant\":\"2026-10-01T00:00:00Z\"}",
-            "{\"date\":\"2026-10-01\"}", "{\"json\":{\"a\":[1,2.50],\"b\":null}}",
+            "1",
+            "\"1\"",
+            "1.5",
+            "{\"float\":1.5}",
+            "{\"decimal\":\"1\"}",
+            "true",
+            "{\"entity\":\"a:b\"}",
+            "{\"lang\":\"zh\",\"text\":\"早会\"}",
+            "{\"instant\":\"2026-10-01T00:00:00Z\"}",
+            "{\"date\":\"2026-10-01\"}",
+            "{\"json\":{\"a\":[1,2.50],\"b\":null}}",
         ] {
             let parsed = value(form).unwrap();
             assert_eq!(parsed.to_json().to_string(), form);
@@ -266,9 +302,21 @@ mod tests {
 
     #[test]
     fn what_is_no_value_is_refused_by_name() {
-        for bad in ["null", "[1]", "{}", "{\"a\":1}", "{\"a\":1,\"b\":2}", "9223372036854775808", "{\"float\":\"NaN\"}",
-            "{\"float\":1e999}", "{\"date\":\"2026-02-30\"}", "{\"decimal\":\"1.\"}", "{\"decimal\":\"x\"}",
-            "{\"instant\":\"2026-10-01\"}", "{\"text\":\"a\",\"x\":1}"] {
+        for bad in [
+            "null",
+            "[1]",
+            "{}",
+            "{\"a\":1}",
+            "{\"a\":1,\"b\":2}",
+            "9223372036854775808",
+            "{\"float\":\"NaN\"}",
+            "{\"float\":1e999}",
+            "{\"date\":\"2026-02-30\"}",
+            "{\"decimal\":\"1.\"}",
+            "{\"decimal\":\"x\"}",
+            "{\"instant\":\"2026-10-01\"}",
+            "{\"text\":\"a\",\"x\":1}",
+        ] {
             assert_eq!(value(bad).unwrap_err().reason, Reason::BadValue, "{bad}");
         }
         assert_eq!(value("1e999999").unwrap_err().reason, Reason::LimitExceeded);

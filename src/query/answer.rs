@@ -62,7 +62,10 @@ impl FactView {
             .with("value", said.value.to_json())
             .with("scope", said.scope.as_str())
             .some("when", when(&said.when))
-            .with("valid", json!({ "from": start(said.valid_from), "until": end(self.version.valid_until) }))
+            .with(
+                "valid",
+                json!({ "from": start(said.valid_from), "until": end(self.version.valid_until) }),
+            )
             .with(
                 "recorded",
                 json!({
@@ -129,7 +132,8 @@ pub struct Answer {
 impl Answer {
     /// The JSON form.
     pub fn json(&self) -> Json {
-        let lead = |lead: &Lead| lead.why.fields(Object::default().with("id", lead.id.as_str())).json();
+        let lead =
+            |lead: &Lead| lead.why.fields(Object::default().with("id", lead.id.as_str())).json();
         let near = self.notice.as_ref().map(|notice| &notice.near).filter(|near| !near.is_empty());
         Object::default()
             .with("outcome", self.outcome.word())
@@ -201,7 +205,10 @@ pub fn shown_id(view: &View<'_>, no: NodeNo) -> Result<Option<String>, StoreErro
 /// The step of section 6 that removes for this reason.
 pub fn step(removed: &Removed) -> u8 {
     match removed {
-        Removed::NotYetRecorded | Removed::Retracted(_) | Removed::CorrectedBy(_) | Removed::Rejected => 2,
+        Removed::NotYetRecorded
+        | Removed::Retracted(_)
+        | Removed::CorrectedBy(_)
+        | Removed::Rejected => 2,
         Removed::Held | Removed::Disabled => 3,
         Removed::OtherScope => 4,
         Removed::ConditionNotMet(_) | Removed::ConditionUnknown(_) => 5,
@@ -240,7 +247,12 @@ fn is_lead(removed: &Removed) -> bool {
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn get(view: &View<'_>, subject: &Subject, predicate: &Predicate, ask: &Ask) -> Result<Answer, StoreError> {
+pub fn get(
+    view: &View<'_>,
+    subject: &Subject,
+    predicate: &Predicate,
+    ask: &Ask,
+) -> Result<Answer, StoreError> {
     let slot = view.slot(subject, predicate)?;
     of_slot(view, slot.as_deref(), predicate, ask)
 }
@@ -290,7 +302,12 @@ pub fn of_slot(
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn fact_view(view: &View<'_>, slot: &Slot, fact: &Fact, at: AsOf) -> Result<Option<FactView>, StoreError> {
+pub fn fact_view(
+    view: &View<'_>,
+    slot: &Slot,
+    fact: &Fact,
+    at: AsOf,
+) -> Result<Option<FactView>, StoreError> {
     match versions(fact, at.known_at).last() {
         Some(version) => version_view(view, slot, fact, *version, at).map(Some),
         None => Ok(None),
@@ -310,7 +327,12 @@ pub fn version_view(
 ) -> Result<FactView, StoreError> {
     let by = match version.state {
         State::Corrected(by) => Some(view.rows().id_of(by)?),
-        State::Open | State::Ended | State::Retracted(_) | State::Rejected | State::Disabled | State::Held => None,
+        State::Open
+        | State::Ended
+        | State::Retracted(_)
+        | State::Rejected
+        | State::Disabled
+        | State::Held => None,
     };
     let standing = fact.life.standing(at.known_at);
     let mut supersedes = Vec::new();
@@ -337,7 +359,11 @@ fn doubts(view: &View<'_>, resolution: &Resolution) -> Result<Vec<Coded>, StoreE
         Doubt::ConditionUnknown(dimension) => Ok(Some(dimension.clone())),
         Doubt::OverrideStopped(None) | Doubt::ReviewOverdue | Doubt::InferredOnly => Ok(None),
     };
-    resolution.doubts.iter().map(|doubt| Ok(Coded { reason: doubt.code(), by: by(doubt)? })).collect()
+    resolution
+        .doubts
+        .iter()
+        .map(|doubt| Ok(Coded { reason: doubt.code(), by: by(doubt)? }))
+        .collect()
 }
 
 /// The question an uncertain answer puts to the user: of its first doubt, an asking one first.
@@ -354,10 +380,16 @@ fn question(answer: &Answer, resolution: &Resolution) -> Option<String> {
     let by = coded.by.as_deref().unwrap_or("what replaced it");
     Some(match doubt {
         Doubt::OverrideEnded { .. } => format!("{by} has ended. Does {what} hold again?"),
-        Doubt::OverrideStopped(_) => format!("{by} took its place and was stopped. Does {what} hold after all?"),
-        Doubt::ReviewOverdue => format!("{what} was to be looked at again by now. Does it still hold?"),
+        Doubt::OverrideStopped(_) => {
+            format!("{by} took its place and was stopped. Does {what} hold after all?")
+        }
+        Doubt::ReviewOverdue => {
+            format!("{what} was to be looked at again by now. Does it still hold?")
+        }
         Doubt::InferredOnly => format!("{what} was only concluded, nobody said so. Is it right?"),
-        Doubt::ConditionUnknown(dimension) => format!("{what} unless `{dimension}` says otherwise. Which `{dimension}` is meant?"),
+        Doubt::ConditionUnknown(dimension) => {
+            format!("{what} unless `{dimension}` says otherwise. Which `{dimension}` is meant?")
+        }
     })
 }
 
@@ -402,7 +434,9 @@ fn notice(
     ask: &Ask,
     answer: &Answer,
 ) -> Result<Option<Notice>, StoreError> {
-    if answer.outcome == Outcome::Contested && !view.rules(predicate, answer.as_of.known_at)?.declared {
+    if answer.outcome == Outcome::Contested
+        && !view.rules(predicate, answer.as_of.known_at)?.declared
+    {
         let message = format!(
             "{predicate} is not declared; if several values may hold at once: asof predicate {predicate} --cardinality many"
         );

@@ -62,7 +62,10 @@ pub fn chain(
     for (place, fact) in slot.facts().filter(|(_, fact)| view.sees(&fact.said.scope)) {
         let Some(shown) = fact_view(view, &slot, fact, at)? else { continue };
         let removed = resolution.removed.binary_search_by_key(&place, |(place, _)| *place).ok();
-        let not = removed.and_then(|i| resolution.removed.get(i)).map(|(_, why)| coded(view, why)).transpose()?;
+        let not = removed
+            .and_then(|i| resolution.removed.get(i))
+            .map(|(_, why)| coded(view, why))
+            .transpose()?;
         let node = graph.add_node(Drawn { fact: shown, not });
         if let Some(entry) = nodes.get_mut(place as usize) {
             *entry = Some(node);

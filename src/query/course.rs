@@ -120,7 +120,8 @@ pub fn timeline(
             node_valid_cuts(view, &node, &mut cuts)?;
         }
     }
-    let starts = std::iter::once(None).chain(cuts.into_iter().filter(|cut| *cut > Valid::MIN).map(Some));
+    let starts =
+        std::iter::once(None).chain(cuts.into_iter().filter(|cut| *cut > Valid::MIN).map(Some));
     let pieces: Result<Vec<_>, StoreError> = starts
         .map(|from| {
             let at = AsOf { valid_at: from.unwrap_or(Valid::MIN), known_at };
@@ -146,7 +147,11 @@ fn valid_cuts(fact: &Fact) -> impl Iterator<Item = Valid> {
 }
 
 /// The boundaries at which a premise can touch v: its own ends and the starts of what supersedes it.
-fn node_valid_cuts(view: &View<'_>, node: &NodeView, cuts: &mut BTreeSet<Valid>) -> Result<(), StoreError> {
+fn node_valid_cuts(
+    view: &View<'_>,
+    node: &NodeView,
+    cuts: &mut BTreeSet<Valid>,
+) -> Result<(), StoreError> {
     match node {
         NodeView::Fact(slot, _) => {
             for (_, fact) in slot.facts() {
@@ -154,10 +159,18 @@ fn node_valid_cuts(view: &View<'_>, node: &NodeView, cuts: &mut BTreeSet<Valid>)
             }
         }
         NodeView::Source(_) | NodeView::Artifact(_) => {
-            let written = if let NodeView::Artifact(artifact) = node { artifact.said.valid_until } else { None };
+            let written = if let NodeView::Artifact(artifact) = node {
+                artifact.said.valid_until
+            } else {
+                None
+            };
             cuts.extend(written);
             let changes = node.life().into_iter().flat_map(|life| &life.changes);
-            cuts.extend(changes.filter_map(|change| if let What::Ended(at) = &change.what { *at } else { None }));
+            cuts.extend(
+                changes.filter_map(
+                    |change| if let What::Ended(at) = &change.what { *at } else { None },
+                ),
+            );
         }
     }
     debug_assert!(view.rows().counters().nodes > 0, "a node was found");
@@ -188,7 +201,8 @@ pub fn beliefs(
     }
     let declared = view.rows().declared(view.tenant(), predicate)?;
     cuts.extend(declared.0.iter().map(|(stamp, _)| stamp.recorded));
-    let starts = std::iter::once(None).chain(cuts.into_iter().filter(|cut| *cut <= known_at).map(Some));
+    let starts =
+        std::iter::once(None).chain(cuts.into_iter().filter(|cut| *cut <= known_at).map(Some));
     let pieces: Result<Vec<_>, StoreError> = starts
         .map(|from| {
             let at = AsOf { valid_at, known_at: from.unwrap_or(Recorded::MIN) };

@@ -47,7 +47,9 @@ pub fn explain(
             verdicts.push((*place, step(removed), coded(view, removed)?));
         }
     }
-    verdicts.extend(resolution.used.iter().map(|place| (*place, 10, Coded { reason: "used", by: None })));
+    verdicts.extend(
+        resolution.used.iter().map(|place| (*place, 10, Coded { reason: "used", by: None })),
+    );
     verdicts.sort_by_key(|(place, _, _)| *place);
     Ok(verdicts
         .into_iter()

@@ -24,7 +24,8 @@ pub fn history(
 ) -> Result<Vec<FactView>, StoreError> {
     let known_at = known_at.unwrap_or(view.pin()).min(view.pin());
     let at = AsOf { valid_at: known_at.as_valid(), known_at };
-    let pattern = Pattern { subject: Some(subject.clone()), predicate: predicate.cloned(), value: None };
+    let pattern =
+        Pattern { subject: Some(subject.clone()), predicate: predicate.cloned(), value: None };
     let mut rows = Vec::new();
     for slot in slots(view, &pattern)? {
         for (_, fact) in slot.facts() {
@@ -32,7 +33,11 @@ pub fn history(
                 continue;
             }
             for version in versions(fact, known_at) {
-                rows.push((version.recorded_from, fact.life.no, version_view(view, &slot, fact, version, at)?));
+                rows.push((
+                    version.recorded_from,
+                    fact.life.no,
+                    version_view(view, &slot, fact, version, at)?,
+                ));
             }
         }
     }

@@ -98,17 +98,26 @@ fn not_usable(view: &View<'_>, id: &str, ask: &NodeAsk) -> Result<Option<Coded>,
             standing_reason(view, &source.life, &source.succeeded, at, own == ask.scope)
         }
         NodeView::Artifact(artifact) => {
-            let out = standing_reason(view, &artifact.life, &artifact.succeeded, at, own == ask.scope)?;
+            let out =
+                standing_reason(view, &artifact.life, &artifact.succeeded, at, own == ask.scope)?;
             if out.is_some() {
                 return Ok(out);
             }
             match artifact.said.when.applies(&ask.context) {
-                Applies::NotMet(by) => return Ok(Some(Coded { reason: "condition_not_met", by: Some(by) })),
-                Applies::Unknown(by) => return Ok(Some(Coded { reason: "condition_unknown", by: Some(by) })),
+                Applies::NotMet(by) => {
+                    return Ok(Some(Coded { reason: "condition_not_met", by: Some(by) }));
+                }
+                Applies::Unknown(by) => {
+                    return Ok(Some(Coded { reason: "condition_unknown", by: Some(by) }));
+                }
                 Applies::Yes => {}
             }
             let standing = artifact.life.standing(view.pinned(at).known_at);
-            if standing.ended.unwrap_or(artifact.said.valid_until).is_some_and(|until| at.valid_at >= until) {
+            if standing
+                .ended
+                .unwrap_or(artifact.said.valid_until)
+                .is_some_and(|until| at.valid_at >= until)
+            {
                 return plain("expired");
             }
             if matches!(artifact.said.valid_from, Start::At(from) if at.valid_at < from) {
@@ -143,9 +152,11 @@ fn standing_reason(
         match State::of(&standing) {
             State::Open | State::Ended if own_scope => None,
             State::Open | State::Ended => Some("other_scope"),
-            other @ (State::Corrected(_) | State::Retracted(_) | State::Rejected | State::Disabled | State::Held) => {
-                Some(other.word())
-            }
+            other @ (State::Corrected(_)
+            | State::Retracted(_)
+            | State::Rejected
+            | State::Disabled
+            | State::Held) => Some(other.word()),
         }
     };
     if let Some(reason) = reason {
@@ -181,10 +192,13 @@ pub fn show(view: &View<'_>, id: &str, ask: &NodeAsk) -> Result<Option<Json>, St
             object
                 .with("kind", shown.kind.word())
                 .some("supersedes", supersedes)
-                .with("valid", json!({
-                    "from": form::start(fact.said.valid_from),
-                    "until": form::end(shown.version.valid_until),
-                }))
+                .with(
+                    "valid",
+                    json!({
+                        "from": form::start(fact.said.valid_from),
+                        "until": form::end(shown.version.valid_until),
+                    }),
+                )
                 .some("by", shown.by.as_ref().map(Id::as_str))
                 .some("reasserted", fact.reasserted.then_some(true))
         }
@@ -192,7 +206,11 @@ pub fn show(view: &View<'_>, id: &str, ask: &NodeAsk) -> Result<Option<Json>, St
         NodeView::Artifact(artifact) => form::artifact(object, &artifact.said),
     };
     let standing = life.standing(at.known_at);
-    let until = standing.closed.map(|(_, stamp)| stamp).or(standing.disabled).map(|stamp| stamp.recorded.to_string());
+    let until = standing
+        .closed
+        .map(|(_, stamp)| stamp)
+        .or(standing.disabled)
+        .map(|stamp| stamp.recorded.to_string());
     let against = (!life.against.is_empty()).then(|| form::ids(&life.against));
     Ok(Some(
         object

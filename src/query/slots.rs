@@ -88,13 +88,17 @@ pub fn slots(view: &View<'_>, pattern: &Pattern) -> Result<Vec<Arc<Slot>>, Store
     let rows = view.rows();
     let tenant = view.tenant();
     let found = match (&pattern.subject, &pattern.predicate) {
-        (Some(subject), Some(predicate)) => return Ok(view.slot(subject, predicate)?.into_iter().collect()),
+        (Some(subject), Some(predicate)) => {
+            return Ok(view.slot(subject, predicate)?.into_iter().collect());
+        }
         (Some(subject), None) => rows.starting(&key::slots_of_subject(tenant, subject))?,
         (None, Some(predicate)) => rows.starting(&key::slot_by_predicate(tenant, predicate, ""))?,
         (None, None) => rows.starting(&key::slots_of_tenant(tenant))?,
     };
-    let numbers: Vec<SlotNo> = found.iter().filter_map(|(_, row)| row.number()).map(SlotNo).collect();
-    let mut slots = numbers.into_par_iter().map(|no| rows.slot(no)).collect::<Result<Vec<_>, _>>()?;
+    let numbers: Vec<SlotNo> =
+        found.iter().filter_map(|(_, row)| row.number()).map(SlotNo).collect();
+    let mut slots =
+        numbers.into_par_iter().map(|no| rows.slot(no)).collect::<Result<Vec<_>, _>>()?;
     slots.sort_by(|a, b| a.key.cmp(&b.key));
     Ok(slots)
 }
@@ -110,7 +114,12 @@ pub fn scopes_of(view: &View<'_>, slot: &Slot) -> BTreeSet<Scope> {
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn find(view: &View<'_>, pattern: &Pattern, reach: &Reach, ask: &Ask) -> Result<Vec<Found>, StoreError> {
+pub fn find(
+    view: &View<'_>,
+    pattern: &Pattern,
+    reach: &Reach,
+    ask: &Ask,
+) -> Result<Vec<Found>, StoreError> {
     let slots = slots(view, pattern)?;
     let per_slot: Result<Vec<Vec<Found>>, StoreError> =
         slots.par_iter().map(|slot| find_in(view, slot, pattern, reach, ask)).collect();
@@ -134,7 +143,9 @@ fn find_in(
     for scope in scopes {
         let ask = Ask { scope: scope.clone(), ..ask.clone() };
         let answer = of_slot(view, Some(slot), &slot.key.predicate, &ask)?;
-        let matches = |fact: &FactView| pattern.value.as_ref().is_none_or(|value| fact.fact.said.value == *value);
+        let matches = |fact: &FactView| {
+            pattern.value.as_ref().is_none_or(|value| fact.fact.said.value == *value)
+        };
         if answer.outcome != Outcome::Unknown && answer.facts.iter().any(matches) {
             let (subject, predicate) = (slot.key.subject.clone(), slot.key.predicate.clone());
             found.push(Found { subject, predicate, scope, answer });

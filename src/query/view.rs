@@ -50,7 +50,13 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// A view of a tenant: everything recorded by `pin`, with `now` as the present.
-    pub fn new(rows: &'a (dyn Rows + 'a), rights: &'a Rights, tenant: Tenant, pin: Recorded, now: Recorded) -> Self {
+    pub fn new(
+        rows: &'a (dyn Rows + 'a),
+        rights: &'a Rights,
+        tenant: Tenant,
+        pin: Recorded,
+        now: Recorded,
+    ) -> Self {
         Self { rows, rights, tenant, pin, now: now.max(pin), lineage: Lineage::new(rows) }
     }
 
@@ -96,7 +102,11 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn slot(&self, subject: &Subject, predicate: &Predicate) -> Result<Option<Arc<Slot>>, StoreError> {
+    pub fn slot(
+        &self,
+        subject: &Subject,
+        predicate: &Predicate,
+    ) -> Result<Option<Arc<Slot>>, StoreError> {
         self.rows.slot_named(&self.tenant, subject, predicate)
     }
 

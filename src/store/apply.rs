@@ -7,9 +7,12 @@ use std::sync::Arc;
 use crate::model::event::{Decision, Event, Stamp, Transaction};
 use crate::model::kind::Kind;
 use crate::model::name::{Id, Predicate, Tenant};
-use crate::model::node::{Artifact, Change, Closing, Fact, Justification, Life, NodeNo, Source, Succession, What};
+use crate::model::node::{
+    Artifact, Change, Closing, Fact, Justification, Life, NodeNo, Source, Succession, What,
+};
 use crate::model::operation::{
-    Action, ArtifactText, Changes, Declaration, Premises, SourceText, Statement, Supersedes, Suppression, Takeback,
+    Action, ArtifactText, Changes, Declaration, Premises, SourceText, Statement, Supersedes,
+    Suppression, Takeback,
 };
 use crate::model::scope::Scope;
 use crate::model::value::Value;
@@ -26,7 +29,10 @@ use crate::timeline::slot::{Current, Reach, Slot, SlotKey};
 /// # Errors
 /// [`StoreError::Missing`] when it speaks of what the rows do not have: the log and the rows are
 /// not of one store.
-pub fn apply_transaction(draft: &mut Draft<'_>, transaction: &Transaction) -> Result<(), StoreError> {
+pub fn apply_transaction(
+    draft: &mut Draft<'_>,
+    transaction: &Transaction,
+) -> Result<(), StoreError> {
     let mut stamp = Stamp { seq: transaction.seq, place: 0, recorded: transaction.recorded };
     for event in &transaction.events {
         apply_event(draft, event, stamp)?;
@@ -64,13 +70,23 @@ pub fn apply_event(draft: &mut Draft<'_>, event: &Event, stamp: Stamp) -> Result
             add_statement(draft, tenant, said, None, &event.decision, stamp, &link)
         }
         Action::Artifact(said) => add_artifact(draft, tenant, said, &event.decision, stamp),
-        Action::Support(id, premises) => support(draft, tenant, target(draft, id)?, premises, stamp),
-        Action::Affirm(id, review_by) => happen(draft, target(draft, id)?, stamp, What::Affirmed(*review_by)),
+        Action::Support(id, premises) => {
+            support(draft, tenant, target(draft, id)?, premises, stamp)
+        }
+        Action::Affirm(id, review_by) => {
+            happen(draft, target(draft, id)?, stamp, What::Affirmed(*review_by))
+        }
         Action::End(id, until) => happen(draft, target(draft, id)?, stamp, What::Ended(*until)),
-        Action::Correct(id, changes) => correct(draft, tenant, target(draft, id)?, changes, &event.decision, stamp),
+        Action::Correct(id, changes) => {
+            correct(draft, tenant, target(draft, id)?, changes, &event.decision, stamp)
+        }
         Action::Retract(id, why) => happen(draft, target(draft, id)?, stamp, What::Retracted(*why)),
         Action::RetractClaim(subject, predicate, value, scope, why) => {
-            let name = SlotKey { tenant: tenant.clone(), subject: subject.clone(), predicate: predicate.clone() };
+            let name = SlotKey {
+                tenant: tenant.clone(),
+                subject: subject.clone(),
+                predicate: predicate.clone(),
+            };
             retract_claim(draft, &name, value, scope, *why, stamp)
         }
         Action::Reinstate(id) => reinstate(draft, target(draft, id)?, stamp),
@@ -78,26 +94,37 @@ pub fn apply_event(draft: &mut Draft<'_>, event: &Event, stamp: Stamp) -> Result
         Action::Enable(id) => happen(draft, target(draft, id)?, stamp, What::Enabled),
         Action::Confirm(id) => confirm(draft, tenant, target(draft, id)?, stamp),
         Action::Reject(id) => happen(draft, target(draft, id)?, stamp, What::Rejected),
-        Action::Resolve(conflict, keep, _) => resolve(draft, tenant, conflict, keep, &event.decision, stamp),
+        Action::Resolve(conflict, keep, _) => {
+            resolve(draft, tenant, conflict, keep, &event.decision, stamp)
+        }
         Action::Suppress(said) => {
             suppress(draft, tenant, said, stamp);
             Ok(())
         }
         Action::Unsuppress(id) => unsuppress(draft, tenant, id, stamp),
         Action::Done(id, _) => done(draft, target(draft, id)?, stamp),
-        Action::Erase(_) => Err(StoreError::Missing("an erasure floor that applies `erase`".to_owned())),
+        Action::Erase(_) => {
+            Err(StoreError::Missing("an erasure floor that applies `erase`".to_owned()))
+        }
     }
 }
 
 fn target(draft: &Draft<'_>, tenant: &Tenant, id: &Id) -> Result<NodeNo, StoreError> {
-    draft.find_id(tenant, id)?.ok_or_else(|| StoreError::Missing(format!("id {id} of tenant {tenant}")))
+    draft
+        .find_id(tenant, id)?
+        .ok_or_else(|| StoreError::Missing(format!("id {id} of tenant {tenant}")))
 }
 
 fn happen(draft: &mut Draft<'_>, no: NodeNo, stamp: Stamp, what: What) -> Result<(), StoreError> {
     draft.change_life(no, |life| life.changes.push(Change { stamp, what }))
 }
 
-fn declare(draft: &mut Draft<'_>, tenant: &str, said: &Declaration, stamp: Stamp) -> Result<(), StoreError> {
+fn declare(
+    draft: &mut Draft<'_>,
+    tenant: &str,
+    said: &Declaration,
+    stamp: Stamp,
+) -> Result<(), StoreError> {
     let key = key::declared(tenant, said.name.as_str());
     let mut declared = match draft.row(&key)? {
         Some(Row::Declared(declared)) => declared.as_ref().clone(),
@@ -117,7 +144,11 @@ fn justified(
     stamp: Stamp,
 ) -> Result<Vec<Justification>, StoreError> {
     let alone = Vec::new();
-    let alternatives = if derived_from.is_empty() && source.is_some() { std::slice::from_ref(&alone) } else { derived_from };
+    let alternatives = if derived_from.is_empty() && source.is_some() {
+        std::slice::from_ref(&alone)
+    } else {
+        derived_from
+    };
     let mut justifications = Vec::with_capacity(alternatives.len());
     for alternative in alternatives {
         let mut premises = Vec::with_capacity(alternative.len() + 1);
@@ -141,7 +172,12 @@ fn add_source(
     let life = Life::new(draft.next_node(), stamp, decision.held, decision.against.clone());
     draft.register(tenant, &said.id, &life);
     let no = life.no;
-    draft.put_source(Source { said: said.clone(), tenant: tenant.clone(), succeeded: Vec::new(), life });
+    draft.put_source(Source {
+        said: said.clone(),
+        tenant: tenant.clone(),
+        succeeded: Vec::new(),
+        life,
+    });
     if !decision.held {
         succeed(draft, tenant, &said.supersedes, no, stamp)?;
     }
@@ -172,7 +208,13 @@ fn add_artifact(
 }
 
 /// Sources and artifacts that take the place of others say so on those.
-fn succeed(draft: &mut Draft<'_>, tenant: &Tenant, old: &[Id], by: NodeNo, stamp: Stamp) -> Result<(), StoreError> {
+fn succeed(
+    draft: &mut Draft<'_>,
+    tenant: &Tenant,
+    old: &[Id],
+    by: NodeNo,
+    stamp: Stamp,
+) -> Result<(), StoreError> {
     for id in old {
         match draft.node(target(draft, tenant, id)?)? {
             NodeView::Source(source) => {
@@ -185,7 +227,9 @@ fn succeed(draft: &mut Draft<'_>, tenant: &Tenant, old: &[Id], by: NodeNo, stamp
                 artifact.succeeded.push(Succession { stamp, by });
                 draft.put_artifact(artifact);
             }
-            NodeView::Fact(..) => return Err(StoreError::Missing(format!("a source or artifact {id}"))),
+            NodeView::Fact(..) => {
+                return Err(StoreError::Missing(format!("a source or artifact {id}")));
+            }
         }
     }
     Ok(())
@@ -235,7 +279,11 @@ fn add_statement(
         links: Vec::new(),
         life,
     };
-    let name = SlotKey { tenant: tenant.clone(), subject: said.subject.clone(), predicate: said.predicate.clone() };
+    let name = SlotKey {
+        tenant: tenant.clone(),
+        subject: said.subject.clone(),
+        predicate: said.predicate.clone(),
+    };
     let slot = draft.slot_for(&name)?;
     let named = match supersedes {
         Linked::Nothing => Vec::new(),
@@ -251,7 +299,8 @@ fn add_statement(
     };
     if !named.is_empty() {
         let kinds = if decision.held { crate::model::kind::KindSet::ALL } else { decision.reach };
-        let reach = Reach { by: None, scope: &said.scope, kinds, stamp, waits: decision.held, spare: None };
+        let reach =
+            Reach { by: None, scope: &said.scope, kinds, stamp, waits: decision.held, spare: None };
         fact.links.push(slot.link(named, &reach));
     }
     let no = slot.no;
@@ -260,7 +309,12 @@ fn add_statement(
 }
 
 /// The places of ids in a slot, ascending.
-fn places(draft: &Draft<'_>, tenant: &Tenant, slot: &Slot, ids: &[Id]) -> Result<Vec<u32>, StoreError> {
+fn places(
+    draft: &Draft<'_>,
+    tenant: &Tenant,
+    slot: &Slot,
+    ids: &[Id],
+) -> Result<Vec<u32>, StoreError> {
     let mut places = Vec::with_capacity(ids.len());
     for id in ids {
         match draft.node(target(draft, tenant, id)?)? {
@@ -292,7 +346,9 @@ fn support(
 fn fact_at(draft: &Draft<'_>, no: NodeNo) -> Result<(Arc<Slot>, u32), StoreError> {
     match draft.node(no)? {
         NodeView::Fact(slot, place) => Ok((slot, place)),
-        NodeView::Source(_) | NodeView::Artifact(_) => Err(StoreError::Missing(format!("fact {}", no.0))),
+        NodeView::Source(_) | NodeView::Artifact(_) => {
+            Err(StoreError::Missing(format!("fact {}", no.0)))
+        }
     }
 }
 
@@ -307,7 +363,10 @@ fn correct(
     let (slot, place) = fact_at(draft, old)?;
     let missing = || StoreError::Missing(format!("fact {}", old.0));
     let target = slot.fact(place).ok_or_else(missing)?.clone();
-    let id = changes.id.clone().ok_or_else(|| StoreError::Missing("the id of a correction".to_owned()))?;
+    let id = changes
+        .id
+        .clone()
+        .ok_or_else(|| StoreError::Missing("the id of a correction".to_owned()))?;
     let predicate: &Predicate = &target.said.predicate;
     let rules = draft.declared(tenant, predicate)?.rules(stamp.recorded);
     let said = corrected(&target, &target.life.standing_before(stamp), &rules, id, changes);
@@ -324,11 +383,17 @@ fn close_corrected(draft: &mut Draft<'_>, by: NodeNo, stamp: Stamp) -> Result<()
     let (slot, place) = fact_at(draft, by)?;
     let missing = || StoreError::Missing(format!("fact {}", by.0));
     let new = slot.fact(place).ok_or_else(missing)?;
-    let old = slot.facts().find(|(_, fact)| Some(fact.life.no) == new.corrects).ok_or_else(missing)?.1;
+    let old =
+        slot.facts().find(|(_, fact)| Some(fact.life.no) == new.corrects).ok_or_else(missing)?.1;
     let closed: Vec<u32> = slot
         .facts()
-        .filter(|(_, fact)| fact.life.no == old.life.no || (fact.said.scope == old.said.scope && fact.same_claim(old)))
-        .filter(|(_, fact)| fact.life.stamp < new.life.stamp && fact.life.standing_before(stamp).closed.is_none())
+        .filter(|(_, fact)| {
+            fact.life.no == old.life.no
+                || (fact.said.scope == old.said.scope && fact.same_claim(old))
+        })
+        .filter(|(_, fact)| {
+            fact.life.stamp < new.life.stamp && fact.life.standing_before(stamp).closed.is_none()
+        })
         .map(|(at, _)| at)
         .collect();
     let slot_no = slot.no;
@@ -363,7 +428,9 @@ fn retract_claim(
     let slot = draft.slot_for(name)?;
     let closed: Vec<u32> = slot
         .facts()
-        .filter(|(_, fact)| fact.said.scope == *scope && fact.said.value == *value && fact.said.when.is_empty())
+        .filter(|(_, fact)| {
+            fact.said.scope == *scope && fact.said.value == *value && fact.said.when.is_empty()
+        })
         .filter(|(_, fact)| fact.life.standing_before(stamp).closed.is_none())
         .map(|(place, _)| place)
         .collect();
@@ -395,11 +462,18 @@ fn reinstate(draft: &mut Draft<'_>, no: NodeNo, stamp: Stamp) -> Result<(), Stor
     if open { happen(draft, by, stamp, What::Retracted(Takeback::Mistaken)) } else { Ok(()) }
 }
 
-fn confirm(draft: &mut Draft<'_>, tenant: &Tenant, no: NodeNo, stamp: Stamp) -> Result<(), StoreError> {
+fn confirm(
+    draft: &mut Draft<'_>,
+    tenant: &Tenant,
+    no: NodeNo,
+    stamp: Stamp,
+) -> Result<(), StoreError> {
     happen(draft, no, stamp, What::Confirmed)?;
     match draft.node(no)? {
         NodeView::Source(source) => succeed(draft, tenant, &source.said.supersedes, no, stamp),
-        NodeView::Artifact(artifact) => succeed(draft, tenant, &artifact.said.supersedes, no, stamp),
+        NodeView::Artifact(artifact) => {
+            succeed(draft, tenant, &artifact.said.supersedes, no, stamp)
+        }
         NodeView::Fact(slot, place) => {
             let corrects = slot.fact(place).is_some_and(|fact| fact.corrects.is_some());
             drop(slot);
@@ -444,7 +518,12 @@ fn suppress(draft: &mut Draft<'_>, tenant: &Tenant, said: &Suppression, stamp: S
     draft.put(key::suppression(tenant, said.id.as_str()), Row::Suppression(Arc::new(row)));
 }
 
-fn unsuppress(draft: &mut Draft<'_>, tenant: &Tenant, id: &Id, stamp: Stamp) -> Result<(), StoreError> {
+fn unsuppress(
+    draft: &mut Draft<'_>,
+    tenant: &Tenant,
+    id: &Id,
+    stamp: Stamp,
+) -> Result<(), StoreError> {
     let key = key::suppression(tenant, id.as_str());
     let Some(Row::Suppression(row)) = draft.row(&key)? else {
         return Err(StoreError::Missing(format!("suppression {id}")));

@@ -33,7 +33,9 @@ pub fn from_bytes(seq: u64, bytes: &[u8]) -> Result<Transaction, StoreError> {
             Ok(_) => Err(broken("bytes are left over")),
             Err(error) => Err(broken(&error.to_string())),
         },
-        Some((version, _)) => Err(broken(&format!("payload version {version} is not known to this program"))),
+        Some((version, _)) => {
+            Err(broken(&format!("payload version {version} is not known to this program")))
+        }
         None => Err(broken("it is empty")),
     }
 }

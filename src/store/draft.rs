@@ -30,9 +30,17 @@ impl Rows for Draft<'_> {
         }
     }
 
-    fn between(&self, from: &[u8], until: &[u8], limit: usize) -> Result<Vec<(Vec<u8>, Row)>, StoreError> {
+    fn between(
+        &self,
+        from: &[u8],
+        until: &[u8],
+        limit: usize,
+    ) -> Result<Vec<(Vec<u8>, Row)>, StoreError> {
         let base = self.base.between(from, until, limit)?;
-        let mine = self.rows.range(from.to_vec()..until.to_vec()).map(|(key, row)| (key.clone(), row.clone()));
+        let mine = self
+            .rows
+            .range(from.to_vec()..until.to_vec())
+            .map(|(key, row)| (key.clone(), row.clone()));
         Ok(merged(base, mine, limit))
     }
 
@@ -108,7 +116,12 @@ impl<'a> Draft<'a> {
     ///
     /// # Errors
     /// When rows cannot be read.
-    pub fn touch_scope(&mut self, tenant: &Tenant, scope: &Scope, stamp: Stamp) -> Result<(), StoreError> {
+    pub fn touch_scope(
+        &mut self,
+        tenant: &Tenant,
+        scope: &Scope,
+        stamp: Stamp,
+    ) -> Result<(), StoreError> {
         self.touch_tenant(tenant, stamp)?;
         let key = key::scope(tenant.as_str(), scope.as_str());
         if self.row(&key)?.is_none() {
@@ -146,7 +159,10 @@ impl<'a> Draft<'a> {
         let no = SlotNo(self.counters.slots);
         let slot = Arc::new(Slot::new(no, name.clone()));
         self.put(key::slot_named(&name.tenant, &name.subject, &name.predicate), Row::Number(no.0));
-        self.put(key::slot_by_predicate(&name.tenant, &name.predicate, name.subject.as_str()), Row::Number(no.0));
+        self.put(
+            key::slot_by_predicate(&name.tenant, &name.predicate, name.subject.as_str()),
+            Row::Number(no.0),
+        );
         self.put(key::slot(no), Row::Slot(Arc::clone(&slot)));
         Ok(slot)
     }
@@ -155,7 +171,11 @@ impl<'a> Draft<'a> {
     ///
     /// # Errors
     /// When rows cannot be read.
-    pub fn change_slot<T>(&mut self, no: SlotNo, change: impl FnOnce(&mut Slot) -> T) -> Result<T, StoreError> {
+    pub fn change_slot<T>(
+        &mut self,
+        no: SlotNo,
+        change: impl FnOnce(&mut Slot) -> T,
+    ) -> Result<T, StoreError> {
         let key = key::slot(no);
         let mut slot = match self.rows.remove(&key) {
             Some(Row::Slot(slot)) => slot,
@@ -170,7 +190,12 @@ impl<'a> Draft<'a> {
     ///
     /// # Errors
     /// When rows cannot be read.
-    pub fn add_fact(&mut self, tenant: &Tenant, slot: SlotNo, fact: Fact) -> Result<(), StoreError> {
+    pub fn add_fact(
+        &mut self,
+        tenant: &Tenant,
+        slot: SlotNo,
+        fact: Fact,
+    ) -> Result<(), StoreError> {
         self.register(tenant, &fact.said.id.clone(), &fact.life);
         let no = fact.life.no;
         let place = self.change_slot(slot, |slot| slot.add(fact))?;
@@ -192,7 +217,11 @@ impl<'a> Draft<'a> {
     ///
     /// # Errors
     /// When rows cannot be read.
-    pub fn change_life(&mut self, no: NodeNo, change: impl FnOnce(&mut Life)) -> Result<(), StoreError> {
+    pub fn change_life(
+        &mut self,
+        no: NodeNo,
+        change: impl FnOnce(&mut Life),
+    ) -> Result<(), StoreError> {
         match self.node(no)? {
             NodeView::Fact(slot, place) => {
                 let slot_no = slot.no;

@@ -24,7 +24,9 @@ pub enum StoreError {
         why: String,
     },
     /// The store was written by a version this program does not know.
-    #[error("the store in {path} has format version {found}; this program reads version {known}; use a newer asof")]
+    #[error(
+        "the store in {path} has format version {found}; this program reads version {known}; use a newer asof"
+    )]
     Format {
         /// The directory.
         path: String,
@@ -44,7 +46,9 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// The log ends before what a checkpoint has seen.
-    #[error("the log ends at record {log}, but record {seen} was there before: its end is lost; restore the log from a backup, or accept the loss with `asof check --rebuild`")]
+    #[error(
+        "the log ends at record {log}, but record {seen} was there before: its end is lost; restore the log from a backup, or accept the loss with `asof check --rebuild`"
+    )]
     LogTooShort {
         /// Where the log ends.
         log: u64,
@@ -75,7 +79,9 @@ pub enum StoreError {
         what: String,
     },
     /// The rows or the log speak of what is not there.
-    #[error("the store lacks {0}; `asof check --rebuild` makes the derived state anew from the log")]
+    #[error(
+        "the store lacks {0}; `asof check --rebuild` makes the derived state anew from the log"
+    )]
     Missing(String),
     /// Something cannot be written as bytes.
     #[error("cannot encode: {0}")]
@@ -86,7 +92,9 @@ impl StoreError {
     /// Whether it means that bytes are not what was written.
     pub fn is_damage(&self) -> bool {
         match self {
-            Self::Row(_) | Self::Record { .. } | Self::Missing(_) | Self::LogTooShort { .. } => true,
+            Self::Row(_) | Self::Record { .. } | Self::Missing(_) | Self::LogTooShort { .. } => {
+                true
+            }
             Self::Log(error) => error.is_damage(),
             Self::Packed(PackedError::Damaged { .. } | PackedError::Version { .. }) => true,
             Self::Packed(_) | Self::Engine(_) => false,

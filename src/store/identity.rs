@@ -44,7 +44,9 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     drop(file);
     fs::rename(&beside, path).map_err(io("write", path))?;
     match path.parent() {
-        Some(parent) => fs::File::open(parent).and_then(|dir| dir.sync_all()).map_err(io("sync", parent)),
+        Some(parent) => {
+            fs::File::open(parent).and_then(|dir| dir.sync_all()).map_err(io("sync", parent))
+        }
         None => Ok(()),
     }
 }
@@ -67,7 +69,9 @@ impl Identity {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return match fs::read_dir(dir) {
                     Ok(mut entries) => match entries.next() {
-                        Some(_) => Err(other("the directory holds other files; name an empty or new one with --store")),
+                        Some(_) => Err(other(
+                            "the directory holds other files; name an empty or new one with --store",
+                        )),
                         None => Ok(None),
                     },
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -80,7 +84,8 @@ impl Identity {
         struct Version {
             format: u64,
         }
-        let broken = || other("asof.json is damaged; restore it from a backup, or export from a copy");
+        let broken =
+            || other("asof.json is damaged; restore it from a backup, or export from a copy");
         let version: Version = serde_json::from_str(&text).map_err(|_| broken())?;
         if version.format > FORMAT {
             return Err(StoreError::Format { path: shown, found: version.format, known: FORMAT });
@@ -93,7 +98,8 @@ impl Identity {
     /// # Errors
     /// [`StoreError::Io`].
     pub fn write(&self, dir: &Path) -> Result<(), StoreError> {
-        let text = serde_json::to_string(self).map_err(|error| StoreError::Encode(error.to_string()))?;
+        let text =
+            serde_json::to_string(self).map_err(|error| StoreError::Encode(error.to_string()))?;
         write_whole(&dir.join(FILE), format!("{text}\n").as_bytes())
     }
 }

@@ -84,7 +84,15 @@ pub fn open(dir: &Path, how: &How) -> Result<Opened, StoreError> {
         None => create(dir, how)?,
     };
     let (state, rebuilt) = derive(dir, how, &identity, &log)?;
-    Ok(Opened { dir: dir.to_owned(), identity, state: Arc::new(state), log, cut_bytes, rebuilt, lock })
+    Ok(Opened {
+        dir: dir.to_owned(),
+        identity,
+        state: Arc::new(state),
+        log,
+        cut_bytes,
+        rebuilt,
+        lock,
+    })
 }
 
 fn create(dir: &Path, how: &How) -> Result<(Identity, Log, u64), StoreError> {
@@ -96,7 +104,12 @@ fn create(dir: &Path, how: &How) -> Result<(Identity, Log, u64), StoreError> {
 
 /// The derived state up to the end of the log. What cannot be read, is of another store or has
 /// seen more than the log holds is made anew, except the last: that is damage of the log.
-fn derive(dir: &Path, how: &How, identity: &Identity, log: &Log) -> Result<(State, Option<String>), StoreError> {
+fn derive(
+    dir: &Path,
+    how: &How,
+    identity: &Identity,
+    log: &Log,
+) -> Result<(State, Option<String>), StoreError> {
     if how.engine == EngineChoice::Memory {
         let state = State::new(Arc::new(Memory::new()), how.cache_bytes)?;
         replay(&state, log)?;
@@ -177,7 +190,9 @@ pub fn replay(state: &State, log: &Log) -> Result<u64, StoreError> {
 /// # Errors
 /// When the engine or the directory cannot be written.
 pub fn close(dir: &Path, state: &State, tail_transactions: u64) -> Result<(), StoreError> {
-    if tail_transactions > TAIL_TRANSACTIONS_MAX || state.tail_rows() as u64 > 20 * TAIL_TRANSACTIONS_MAX {
+    if tail_transactions > TAIL_TRANSACTIONS_MAX
+        || state.tail_rows() as u64 > 20 * TAIL_TRANSACTIONS_MAX
+    {
         state.checkpoint()?;
     }
     identity::mark_closed(dir, state.counters().seq)

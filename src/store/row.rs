@@ -30,7 +30,8 @@ pub struct Counters {
 
 impl Counters {
     /// Those of an empty store.
-    pub const EMPTY: Self = Self { seq: 0, recorded: Recorded::MIN, nodes: 0, slots: 0, tenants: 0 };
+    pub const EMPTY: Self =
+        Self { seq: 0, recorded: Recorded::MIN, nodes: 0, slots: 0, tenants: 0 };
 }
 
 /// A node row.
@@ -92,7 +93,11 @@ impl Row {
         match self {
             Self::Slot(slot) => 128 + u64::from(slot.len()) * 400,
             Self::Node(NodeRow::Source(_) | NodeRow::Artifact(_)) => 512,
-            Self::Counters(_) | Self::Number(_) | Self::First(_) | Self::Node(NodeRow::Fact(..)) | Self::Edge => 64,
+            Self::Counters(_)
+            | Self::Number(_)
+            | Self::First(_)
+            | Self::Node(NodeRow::Fact(..))
+            | Self::Edge => 64,
             Self::Declared(_) | Self::Suppression(_) => 256,
         }
     }

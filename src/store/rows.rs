@@ -27,7 +27,12 @@ pub trait Rows: Sync {
     ///
     /// # Errors
     /// When the engine fails or the bytes are damaged.
-    fn between(&self, from: &[u8], until: &[u8], limit: usize) -> Result<Vec<(Vec<u8>, Row)>, StoreError>;
+    fn between(
+        &self,
+        from: &[u8],
+        until: &[u8],
+        limit: usize,
+    ) -> Result<Vec<(Vec<u8>, Row)>, StoreError>;
 
     /// The counters.
     fn counters(&self) -> Counters;
@@ -111,7 +116,9 @@ pub trait Lookup: Rows {
     /// When the engine fails, the bytes are damaged, or there is no such node.
     fn node(&self, no: NodeNo) -> Result<NodeView, StoreError> {
         match self.row(&key::node(no))? {
-            Some(Row::Node(NodeRow::Fact(slot, place))) => Ok(NodeView::Fact(self.slot(slot)?, place)),
+            Some(Row::Node(NodeRow::Fact(slot, place))) => {
+                Ok(NodeView::Fact(self.slot(slot)?, place))
+            }
             Some(Row::Node(NodeRow::Source(source))) => Ok(NodeView::Source(source)),
             Some(Row::Node(NodeRow::Artifact(artifact))) => Ok(NodeView::Artifact(artifact)),
             Some(_) | None => Err(StoreError::Missing(format!("node {}", no.0))),
@@ -157,7 +164,11 @@ pub trait Lookup: Rows {
     ///
     /// # Errors
     /// When the engine fails or the bytes are damaged.
-    fn declared(&self, tenant: &Tenant, predicate: &Predicate) -> Result<Arc<Declarations>, StoreError> {
+    fn declared(
+        &self,
+        tenant: &Tenant,
+        predicate: &Predicate,
+    ) -> Result<Arc<Declarations>, StoreError> {
         match self.row(&key::declared(tenant.as_str(), predicate.as_str()))? {
             Some(Row::Declared(declared)) => Ok(declared),
             Some(_) | None => Ok(Arc::default()),
@@ -179,7 +190,10 @@ pub trait Lookup: Rows {
     /// When the engine fails or the bytes are damaged.
     fn suppressions(&self, tenant: &Tenant) -> Result<Vec<Arc<SuppressionRow>>, StoreError> {
         let rows = self.starting(&key::suppression(tenant, ""))?;
-        Ok(rows.into_iter().filter_map(|(_, row)| if let Row::Suppression(s) = row { Some(s) } else { None }).collect())
+        Ok(rows
+            .into_iter()
+            .filter_map(|(_, row)| if let Row::Suppression(s) = row { Some(s) } else { None })
+            .collect())
     }
 
     /// The tenants, in order of name, recorded by an instant.
@@ -188,8 +202,12 @@ pub trait Lookup: Rows {
     /// When the engine fails or the bytes are damaged.
     fn tenants(&self, known_at: Recorded) -> Result<Vec<Tenant>, StoreError> {
         let rows = self.starting(&key::tenants())?;
-        let seen = rows.into_iter().filter(|(_, row)| matches!(row, Row::First(stamp) if stamp.recorded <= known_at));
-        Ok(seen.filter_map(|(key, _)| key::only_name(&key).and_then(|name| Tenant::new(name).ok())).collect())
+        let seen = rows
+            .into_iter()
+            .filter(|(_, row)| matches!(row, Row::First(stamp) if stamp.recorded <= known_at));
+        Ok(seen
+            .filter_map(|(key, _)| key::only_name(&key).and_then(|name| Tenant::new(name).ok()))
+            .collect())
     }
 
     /// The scopes of a tenant written to by an instant, in order.
@@ -198,8 +216,12 @@ pub trait Lookup: Rows {
     /// When the engine fails or the bytes are damaged.
     fn scopes(&self, tenant: &Tenant, known_at: Recorded) -> Result<Vec<Scope>, StoreError> {
         let rows = self.starting(&key::scope(tenant.as_str(), ""))?;
-        let seen = rows.into_iter().filter(|(_, row)| matches!(row, Row::First(stamp) if stamp.recorded <= known_at));
-        Ok(seen.filter_map(|(key, _)| key::last_name(&key).and_then(|name| Scope::new(name).ok())).collect())
+        let seen = rows
+            .into_iter()
+            .filter(|(_, row)| matches!(row, Row::First(stamp) if stamp.recorded <= known_at));
+        Ok(seen
+            .filter_map(|(key, _)| key::last_name(&key).and_then(|name| Scope::new(name).ok()))
+            .collect())
     }
 
     /// The sequence number of a transaction by id.
@@ -222,7 +244,10 @@ pub trait Lookup: Rows {
         let mut from = key::recorded(known_at);
         from.push(0);
         let next = self.between(&from, &key::after(b"o"), 1)?;
-        Ok(next.first().and_then(|(_, row)| row.number()).map_or(counters.seq, |seq| seq.saturating_sub(1)))
+        Ok(next
+            .first()
+            .and_then(|(_, row)| row.number())
+            .map_or(counters.seq, |seq| seq.saturating_sub(1)))
     }
 }
 

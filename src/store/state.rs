@@ -120,7 +120,8 @@ impl State {
     pub fn publish(&self, stamp: Stamp) {
         self.write(|tail| {
             if stamp.seq >= tail.published.seq {
-                tail.published = Counters { seq: stamp.seq, recorded: stamp.recorded, ..tail.counters };
+                tail.published =
+                    Counters { seq: stamp.seq, recorded: stamp.recorded, ..tail.counters };
             }
         });
     }
@@ -138,8 +139,11 @@ impl State {
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         let (rows, counters) = self.read(|tail| (tail.rows.clone(), tail.counters));
         let mut entries = BTreeMap::new();
-        for (key, row) in rows.iter().chain(std::iter::once((&key::COUNTERS.to_vec(), &Row::Counters(counters)))) {
-            entries.extend(row::entries(key, row)?.into_iter().map(|(key, bytes)| (key, Some(bytes))));
+        for (key, row) in
+            rows.iter().chain(std::iter::once((&key::COUNTERS.to_vec(), &Row::Counters(counters))))
+        {
+            entries
+                .extend(row::entries(key, row)?.into_iter().map(|(key, bytes)| (key, Some(bytes))));
         }
         self.packed.merge(entries)?;
         self.engine.sync()?;
@@ -203,7 +207,12 @@ impl Rows for State {
         Ok(loaded)
     }
 
-    fn between(&self, from: &[u8], until: &[u8], limit: usize) -> Result<Vec<(Vec<u8>, Row)>, StoreError> {
+    fn between(
+        &self,
+        from: &[u8],
+        until: &[u8],
+        limit: usize,
+    ) -> Result<Vec<(Vec<u8>, Row)>, StoreError> {
         let tail: Vec<(Vec<u8>, Row)> = self.read(|tail| {
             let range = tail.rows.range(from.to_vec()..until.to_vec());
             range.take(limit).map(|(key, row)| (key.clone(), row.clone())).collect()

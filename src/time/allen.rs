@@ -1,61 +1,182 @@
-//! Allen's thirteen relations between two periods (Allen 1983), as SQL:2011 and the temporal
-//! glossary use them. Every two periods stand in exactly one.
+//! Allen's thirteen relations between two periods.
+//!
+//! Invariant: any two periods stand in exactly one of them. Source: J. F. Allen, "Maintaining
+//! knowledge about temporal intervals", CACM 26(11), 1983; there as here the ends that are not
+//! given lie before and after all instants, so two periods that always held start together.
+//!
+//! ```text
+//! before    aa....   and after          meets     aaa...   and met by
+//!           ....bb                                ...bbb
+//!
+//! overlaps  aaaa..   and overlapped by  starts    aaa...   and started by
+//!           ..bbbb                                bbbbbb
+//!
+//! during    ..aa..   and contains       finishes  ...aaa   and finished by
+//!           bbbbbb                                bbbbbb   (and equals)
+//! ```
 
-use crate::time::instant::Instant;
+use std::cmp::Ordering::{self, Equal, Greater, Less};
+use std::fmt;
+
+use crate::time::axis::Axis;
 use crate::time::period::Period;
 
-/// How one period lies to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// How one period lies to another. Source: Allen 1983.
+///
+/// ```
+/// use asof::time::{Allen, Period, Valid};
+/// let at = |micros| Valid::from_micros(micros).ok();
+/// let (a, b) = (Period::new(at(3), at(6))?, Period::new(at(6), at(9))?);
+/// assert_eq!(a.relation(&b), Allen::Meets);
+/// # Ok::<(), asof::time::TimeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Allen {
-    /// Ends before the other starts.
+    /// It ends before the other starts, with a gap.
     Before,
-    /// Ends where the other starts.
+    /// It ends where the other starts; no gap, nothing shared.
     Meets,
-    /// Starts before the other and ends inside it.
+    /// It starts first and ends inside the other.
     Overlaps,
-    /// Starts with the other and ends before it does.
+    /// They start together and it ends first.
     Starts,
-    /// Lies inside the other, touching neither end.
+    /// It lies inside the other and touches neither end.
     During,
-    /// Starts inside the other and ends with it.
+    /// It starts inside the other and they end together.
     Finishes,
-    /// The same period.
+    /// They are the same.
     Equals,
-    /// The other lies before this one.
-    After,
-    /// The other meets this one.
-    MetBy,
-    /// The other overlaps this one.
-    OverlappedBy,
-    /// The other starts this one.
-    StartedBy,
-    /// The other lies inside this one.
-    Contains,
-    /// The other finishes this one.
+    /// The other finishes it.
     FinishedBy,
+    /// The other lies inside it.
+    Contains,
+    /// The other starts it.
+    StartedBy,
+    /// The other overlaps it.
+    OverlappedBy,
+    /// The other meets it.
+    MetBy,
+    /// The other lies before it.
+    After,
 }
 
-impl<A> Period<A> {
-    /// How this period lies to another. Constant time.
-    pub fn relation(&self, other: &Self) -> Allen {
-        use std::cmp::Ordering::{Equal, Greater, Less};
-        let from = self.from().cmp(&other.from());
-        let until = ends(self.until(), other.until());
-        let gap = |a: &Self, b: &Self| a.until().zip(b.from()).map(|(until, from)| until.cmp(&from));
-        match (gap(self, other), gap(other, self)) {
-            (Some(Less), _) => return Allen::Before,
-            (Some(Equal), _) => return Allen::Meets,
-            (_, Some(Less)) => return Allen::After,
-            (_, Some(Equal)) => return Allen::MetBy,
-            (Some(Greater) | None, Some(Greater) | None) => {}
+impl Allen {
+    /// All thirteen; each stands as far from the end as its converse from the start.
+    ///
+    /// ```
+    /// use asof::time::Allen;
+    /// assert_eq!(Allen::ALL.len(), 13);
+    /// ```
+    pub const ALL: [Self; 13] = [
+        Self::Before,
+        Self::Meets,
+        Self::Overlaps,
+        Self::Starts,
+        Self::During,
+        Self::Finishes,
+        Self::Equals,
+        Self::FinishedBy,
+        Self::Contains,
+        Self::StartedBy,
+        Self::OverlappedBy,
+        Self::MetBy,
+        Self::After,
+    ];
+
+    /// The relation of the other period to this one. Constant time.
+    ///
+    /// ```
+    /// use asof::time::Allen;
+    /// assert_eq!(Allen::During.converse(), Allen::Contains);
+    /// ```
+    #[must_use]
+    pub fn converse(self) -> Self {
+        match self {
+            Self::Before => Self::After,
+            Self::Meets => Self::MetBy,
+            Self::Overlaps => Self::OverlappedBy,
+            Self::Starts => Self::StartedBy,
+            Self::During => Self::Contains,
+            Self::Finishes => Self::FinishedBy,
+            Self::Equals => Self::Equals,
+            Self::FinishedBy => Self::Finishes,
+            Self::Contains => Self::During,
+            Self::StartedBy => Self::Starts,
+            Self::OverlappedBy => Self::Overlaps,
+            Self::MetBy => Self::Meets,
+            Self::After => Self::Before,
         }
-        match (from, until) {
-            (Equal, Equal) => Allen::Equals,
-            (Equal, Less) => Allen::Starts,
-            (Equal, Greater) => Allen::StartedBy,
+    }
+
+    /// Whether the two share an instant in this relation. Constant time.
+    ///
+    /// ```
+    /// use asof::time::Allen;
+    /// assert!(Allen::Equals.shares() && !Allen::Meets.shares());
+    /// ```
+    pub fn shares(self) -> bool {
+        !matches!(self, Self::Before | Self::Meets | Self::MetBy | Self::After)
+    }
+
+    /// Its name in words. Constant time.
+    ///
+    /// ```
+    /// use asof::time::Allen;
+    /// assert_eq!(Allen::MetBy.name(), "met by");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::Meets => "meets",
+            Self::Overlaps => "overlaps",
+            Self::Starts => "starts",
+            Self::During => "during",
+            Self::Finishes => "finishes",
+            Self::Equals => "equals",
+            Self::FinishedBy => "finished by",
+            Self::Contains => "contains",
+            Self::StartedBy => "started by",
+            Self::OverlappedBy => "overlapped by",
+            Self::MetBy => "met by",
+            Self::After => "after",
+        }
+    }
+}
+
+impl fmt::Display for Allen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl<A: Axis> Period<A> {
+    /// How this period lies to `other`: always exactly one of the thirteen. Constant time.
+    ///
+    /// Source: Allen 1983, on half-open periods.
+    ///
+    /// ```
+    /// use asof::time::{Allen, Period, Valid};
+    /// let at = |micros| Valid::from_micros(micros).ok();
+    /// let (open, closed) = (Period::new(at(3), None)?, Period::new(at(3), at(6))?);
+    /// assert_eq!(closed.relation(&open), Allen::Starts);
+    /// assert_eq!(open.relation(&closed), Allen::StartedBy);
+    /// # Ok::<(), asof::time::TimeError>(())
+    /// ```
+    pub fn relation(&self, other: &Self) -> Allen {
+        match (end_to_start(self, other), end_to_start(other, self)) {
+            (Less, _) => return Allen::Before,
+            (Equal, _) => return Allen::Meets,
+            (_, Less) => return Allen::After,
+            (_, Equal) => return Allen::MetBy,
+            (Greater, Greater) => {}
+        }
+        match (self.first().cmp(&other.first()), end_to_end(self, other)) {
             (Less, Less) => Allen::Overlaps,
             (Less, Equal) => Allen::FinishedBy,
             (Less, Greater) => Allen::Contains,
+            (Equal, Less) => Allen::Starts,
+            (Equal, Equal) => Allen::Equals,
+            (Equal, Greater) => Allen::StartedBy,
             (Greater, Less) => Allen::During,
             (Greater, Equal) => Allen::Finishes,
             (Greater, Greater) => Allen::OverlappedBy,
@@ -63,13 +184,18 @@ impl<A> Period<A> {
     }
 }
 
-/// Order of two ends, an open one last.
-fn ends<A>(a: Option<Instant<A>>, b: Option<Instant<A>>) -> std::cmp::Ordering {
-    match (a, b) {
+/// The end of `a` against the start of `b`; an open end lies after every start.
+fn end_to_start<A: Axis>(a: &Period<A>, b: &Period<A>) -> Ordering {
+    a.until().map_or(Greater, |until| until.cmp(&b.first()))
+}
+
+/// The ends against each other, an open one last.
+fn end_to_end<A: Axis>(a: &Period<A>, b: &Period<A>) -> Ordering {
+    match (a.until(), b.until()) {
         (Some(a), Some(b)) => a.cmp(&b),
-        (None, None) => std::cmp::Ordering::Equal,
-        (None, Some(_)) => std::cmp::Ordering::Greater,
-        (Some(_), None) => std::cmp::Ordering::Less,
+        (Some(_), None) => Less,
+        (None, Some(_)) => Greater,
+        (None, None) => Equal,
     }
 }
 
@@ -77,29 +203,64 @@ fn ends<A>(a: Option<Instant<A>>, b: Option<Instant<A>>) -> std::cmp::Ordering {
 mod tests {
     use super::*;
     use crate::time::instant::Valid;
-    use std::collections::HashMap;
+    use std::collections::BTreeSet;
+
+    /// The definition of each relation, on four plain numbers, as in the paper's table.
+    fn defined(relation: Allen, (a, b): (i64, i64), (c, d): (i64, i64)) -> bool {
+        match relation {
+            Allen::Before => b < c,
+            Allen::Meets => b == c,
+            Allen::Overlaps => a < c && c < b && b < d,
+            Allen::Starts => a == c && b < d,
+            Allen::During => c < a && b < d,
+            Allen::Finishes => c < a && b == d,
+            Allen::Equals => a == c && b == d,
+            Allen::FinishedBy => a < c && b == d,
+            Allen::Contains => a < c && d < b,
+            Allen::StartedBy => a == c && d < b,
+            Allen::OverlappedBy => c < a && a < d && d < b,
+            Allen::MetBy => d == a,
+            Allen::After => d < a,
+        }
+    }
+
+    /// A period of a small clock; -1 and 6 stand for ends that are not there.
+    fn period((from, until): (i64, i64)) -> Period {
+        let end = |tick: i64| (0..6).contains(&tick).then(|| Valid::from_micros(tick).unwrap());
+        Period::new(end(from), end(until)).unwrap()
+    }
 
     #[test]
-    fn every_two_periods_stand_in_one_relation_and_its_converse() {
-        let at = |m: i64| Valid::from_micros(m).unwrap();
-        let ends = [None, Some(0), Some(1), Some(2), Some(3), Some(4)].map(|end| end.map(at));
-        let mut periods = Vec::new();
-        for from in ends {
-            periods.extend(ends.iter().filter_map(|until| Period::new(from, *until).ok()));
-        }
-        let converse = HashMap::from([
-            (Allen::Before, Allen::After), (Allen::Meets, Allen::MetBy), (Allen::Overlaps, Allen::OverlappedBy),
-            (Allen::Starts, Allen::StartedBy), (Allen::During, Allen::Contains), (Allen::Finishes, Allen::FinishedBy),
-            (Allen::Equals, Allen::Equals),
-        ]);
-        for a in &periods {
-            for b in &periods {
-                let (there, back) = (a.relation(b), b.relation(a));
-                assert!(converse.get(&there) == Some(&back) || converse.get(&back) == Some(&there), "{a:?} {b:?}");
-                let apart = matches!(there, Allen::Before | Allen::Meets | Allen::After | Allen::MetBy);
-                assert_eq!(a.overlaps(b), !apart);
-                assert_eq!(a.meets(b), there == Allen::Meets);
+    fn every_two_small_periods_stand_in_the_one_relation_that_its_definition_gives() {
+        let ticks = -1..=6;
+        let pairs: Vec<(i64, i64)> = ticks
+            .clone()
+            .flat_map(|a| ticks.clone().filter(move |b| a < *b).map(move |b| (a, b)))
+            .collect();
+        let mut seen = BTreeSet::new();
+        for one in &pairs {
+            for other in &pairs {
+                let holding: Vec<Allen> = Allen::ALL
+                    .into_iter()
+                    .filter(|relation| defined(*relation, *one, *other))
+                    .collect();
+                let relation = period(*one).relation(&period(*other));
+                assert_eq!(holding, [relation], "{one:?} {other:?}");
+                assert_eq!(period(*other).relation(&period(*one)), relation.converse());
+                assert_eq!(period(*one).overlaps(&period(*other)), relation.shares());
+                assert_eq!(period(*one).meets(&period(*other)), relation == Allen::Meets);
+                seen.insert(relation);
             }
         }
+        assert_eq!(seen.len(), 13);
+    }
+
+    #[test]
+    fn the_list_reads_the_same_backwards_by_converse() {
+        let backwards: Vec<Allen> =
+            Allen::ALL.iter().rev().map(|relation| relation.converse()).collect();
+        assert_eq!(backwards, Allen::ALL);
+        let names: BTreeSet<&str> = Allen::ALL.iter().map(|relation| relation.name()).collect();
+        assert_eq!(names.len(), 13);
     }
 }

@@ -1,292 +1,247 @@
-//! Text to instants (R1, R3): RFC 3339 with an offset; local times and bare dates with a zone.
+//! Text to valid instants, with a zone for what has no offset of its own (R1, R3).
+//!
+//! Invariant: an offset in the text always wins over the zone, and a text is never given an
+//! offset that nobody named. What the clocks skip or repeat is refused with what to write instead;
+//! it must not be decided here.
 
-use chrono::{DateTime, Days, LocalResult, NaiveDate, NaiveDateTime, NaiveTime, Offset, SecondsFormat, TimeDelta, TimeZone};
+use chrono::NaiveDate;
 
 use crate::time::error::TimeError;
 use crate::time::instant::Valid;
+use crate::time::local::{at_local, day_start};
+use crate::time::text::{Said, read};
 use crate::time::zone::Zone;
 
-const FORMS: &str = "write it like 2026-10-05T10:00:00Z, or 2026-10-05 with a zone";
-
-/// Text in one of the forms that are read.
-enum Text {
-    Instant(i64),
-    Local(NaiveDateTime),
-    Day(NaiveDate),
-}
-
-/// Microseconds of RFC 3339 text with an offset.
-pub(super) fn with_offset(text: &str) -> Result<i64, TimeError> {
-    match read(text)? {
-        Text::Instant(micros) => Ok(micros),
-        Text::Local(_) | Text::Day(_) => Err(TimeError::NoOffset(text.to_owned())),
-    }
-}
-
-/// An instant from text: RFC 3339 with an offset, or with a zone a local time
-/// (`2026-10-05T10:00`, seconds and fraction optional) or a date (the first instant of that day).
+/// Reads an instant: RFC 3339 with an offset, or, in a zone, a local time or a date.
+///
+/// A local time is `YYYY-MM-DDTHH:MM[:SS[.ffffff]]`, also with a space for the `T`. A date is the
+/// first instant of that day there, the earlier one if the clocks show midnight twice; so as the
+/// (exclusive) end of a period it leaves that day out. Linear in the text, which has at most 64
+/// bytes; a search in the clock changes of the zone.
+///
+/// Source: R1, R3; RFC 3339 section 5.6.
 ///
 /// ```
 /// use asof::time::{Zone, parse_instant};
-/// let zone = Zone::parse("Asia/Shanghai")?;
-/// assert_eq!(parse_instant("2026-10-05", Some(&zone))?.to_string(), "2026-10-04T16:00:00Z");
+/// let zone = Zone::parse("Europe/Berlin")?;
+/// let read = |text| parse_instant(text, Some(&zone)).map(|at| at.to_string());
+/// assert_eq!(read("2026-10-05")?, "2026-10-04T22:00:00Z");
+/// assert_eq!(read("2026-10-05 09:30")?, "2026-10-05T07:30:00Z");
+/// assert_eq!(read("2026-10-05T09:30:00-05:00")?, "2026-10-05T14:30:00Z");
 /// assert_eq!(parse_instant("2026-10-05", None).unwrap_err().code(), "no_offset");
 /// # Ok::<(), asof::time::TimeError>(())
 /// ```
 ///
 /// # Errors
-/// `bad_time`, `no_offset`, and for a local time that a clock change skips or repeats
-/// `skipped_local_time` or `ambiguous_local_time`, with the candidates (R3).
+/// - [`TimeError::BadTime`]: no time, no such day or time of day, a leap second (`:60`), a
+///   fraction finer than a microsecond; with or without a zone.
+/// - [`TimeError::OutOfRange`] (`bad_time`): outside what can be printed.
+/// - [`TimeError::NoOffset`]: a local time or a date, and no zone.
+/// - [`TimeError::SkippedLocalTime`]: the clocks there skip that local time, or that whole day.
+/// - [`TimeError::AmbiguousLocalTime`]: the clocks there show that local time twice.
 pub fn parse_instant(text: &str, zone: Option<&Zone>) -> Result<Valid, TimeError> {
-    if let Ok(instant) = Valid::parse_rfc3339(text) {
-        return Ok(instant);
-    }
-    match (read(text)?, zone) {
-        (Text::Instant(micros), _) => Valid::from_micros(micros),
-        (Text::Local(_) | Text::Day(_), None) => Err(TimeError::NoOffset(text.to_owned())),
-        (Text::Local(local), Some(zone)) => at_local(text, local, zone),
-        (Text::Day(day), Some(zone)) => first_of_day(text, day, zone),
+    let offset_needed = match Valid::parse_rfc3339(text) {
+        Err(error @ TimeError::OffsetNeeded { .. }) => error,
+        read => return read,
+    };
+    let Some(zone) = zone else {
+        return Err(TimeError::NoOffset { text: text.to_owned() });
+    };
+    match read(text)? {
+        Said::Local(local) => at_local(text, local, *zone),
+        Said::Day(day) => day_start(text, day, *zone),
+        Said::Instant(_) => Err(offset_needed),
     }
 }
 
-/// The inclusive form of an end: the instant after the last one of a day.
+/// Reads the last day on which something holds, and gives the (exclusive) end of a period: the
+/// first instant after that day, which is the first of the next day that the zone has.
+///
+/// Linear in the text; a search in the clock changes of the zone. Source: R3 (`valid_through`).
+///
+/// ```
+/// use asof::time::{Zone, parse_instant, parse_through};
+/// let zone = Zone::parse("Europe/Berlin")?;
+/// let through = parse_through("2026-10-04", Some(&zone))?;
+/// assert_eq!(through, parse_instant("2026-10-05", Some(&zone))?);
+/// # Ok::<(), asof::time::TimeError>(())
+/// ```
 ///
 /// # Errors
-/// As [`parse_instant`]; `bad_time` for anything but a date.
+/// - [`TimeError::BadTime`]: no date, no such day, or an instant or local time (for those there is
+///   `valid_until`).
+/// - [`TimeError::OutOfRange`] (`bad_time`): the day after is outside what can be printed.
+/// - [`TimeError::NoOffset`]: a date, and no zone.
+/// - [`TimeError::SkippedLocalTime`]: there was no such day in the zone.
 pub fn parse_through(text: &str, zone: Option<&Zone>) -> Result<Valid, TimeError> {
-    let Text::Day(day) = read(text)? else {
-        return Err(TimeError::bad(text, "`valid_through` takes a date, the last day on which it holds; for an instant use `valid_until`"));
+    let Said::Day(day) = read(text)? else {
+        return Err(TimeError::bad_time(
+            text,
+            "`valid_through` takes the last day on which it holds, like 2026-10-04; for an \
+             instant use `valid_until`, which is exclusive",
+        ));
     };
-    let zone = zone.ok_or_else(|| TimeError::NoOffset(text.to_owned()))?;
-    first_of_day(text, day, zone)?;
-    let mut next = day;
-    for _ in 0..3 {
-        next = next.checked_add_days(Days::new(1)).ok_or_else(|| TimeError::OutOfRange(text.to_owned()))?;
-        match first_of_day(text, next, zone) {
-            Err(TimeError::Skipped { .. }) => {}
-            found => return found,
-        }
-    }
-    Err(TimeError::OutOfRange(text.to_owned()))
-}
-
-fn read(text: &str) -> Result<Text, TimeError> {
-    if text.len() > 64 {
-        return Err(TimeError::bad(text, FORMS));
-    }
-    let time_at = text.char_indices().skip(1).find(|(_, c)| matches!(c, 'T' | 't' | ' '));
-    let Some((at, _)) = time_at else {
-        return match date(text) {
-            Some(day) => Ok(Text::Day(day)),
-            None => Err(TimeError::bad(text, shaped_like_date(text))),
-        };
+    let Some(zone) = zone else {
+        return Err(TimeError::NoOffset { text: text.to_owned() });
     };
-    let (day_text, rest) = text.split_at_checked(at).ok_or_else(|| TimeError::bad(text, FORMS))?;
-    let rest = rest.get(1..).unwrap_or_default();
-    let day = date(day_text).ok_or_else(|| TimeError::bad(text, shaped_like_date(day_text)))?;
-    let zone_at = rest.find(['Z', 'z', '+', '-']);
-    let (clock, offset) = rest.split_at_checked(zone_at.unwrap_or(rest.len())).unwrap_or((rest, ""));
-    let local = day.and_time(time(text, clock)?);
-    if offset.is_empty() {
-        return Ok(Text::Local(local));
+    day_start(text, day, *zone)?;
+    let next = |day: NaiveDate| day.succ_opt().ok_or_else(|| TimeError::out_of_range(text));
+    let after = next(day)?;
+    match day_start(text, after, *zone) {
+        // The clocks skip the day after as a whole: what comes then is the day after that.
+        Err(TimeError::SkippedLocalTime { .. }) => day_start(text, next(after)?, *zone),
+        found => found,
     }
-    let seconds = offset_seconds(offset)
-        .ok_or_else(|| TimeError::bad(text, "its offset is neither Z nor like +02:00"))?;
-    let micros = local.and_utc().timestamp_micros().checked_sub(seconds * 1_000_000);
-    micros.map(Text::Instant).ok_or_else(|| TimeError::OutOfRange(text.to_owned()))
-}
-
-fn shaped_like_date(text: &str) -> &'static str {
-    let dashes = text.bytes().filter(|b| *b == b'-').count() >= 2;
-    if dashes && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+')) {
-        "there is no such day, or its year is outside what can be told"
-    } else {
-        FORMS
-    }
-}
-
-/// `YYYY-MM-DD`, or a signed year of more digits.
-fn date(text: &str) -> Option<NaiveDate> {
-    let (sign, unsigned) = match text.as_bytes().first()? {
-        b'-' => (-1, text.get(1..)?),
-        b'+' => (1, text.get(1..)?),
-        _ => (1, text),
-    };
-    let mut parts = unsigned.split('-');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    let digits = |part: &str, lengths: std::ops::RangeInclusive<usize>| {
-        lengths.contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
-    };
-    let signed = unsigned.len() != text.len();
-    let years = if signed { 4..=6 } else { 4..=4 };
-    if parts.next().is_some() || !digits(year, years) || !digits(month, 2..=2) || !digits(day, 2..=2) {
-        return None;
-    }
-    NaiveDate::from_ymd_opt(sign * year.parse::<i32>().ok()?, month.parse().ok()?, day.parse().ok()?)
-}
-
-fn time(text: &str, clock: &str) -> Result<NaiveTime, TimeError> {
-    let (whole, fraction) = clock.split_once('.').unwrap_or((clock, ""));
-    let mut parts = whole.split(':');
-    let mut part = |needed: bool| -> Result<u32, TimeError> {
-        match parts.next() {
-            Some(two) if two.len() == 2 && two.bytes().all(|b| b.is_ascii_digit()) => {
-                two.parse().map_err(|_| TimeError::bad(text, FORMS))
-            }
-            None if !needed => Ok(0),
-            Some(_) | None => Err(TimeError::bad(text, FORMS)),
-        }
-    };
-    let (hour, minute, second) = (part(true)?, part(true)?, part(false)?);
-    if parts.next().is_some() || clock.ends_with('.') {
-        return Err(TimeError::bad(text, FORMS));
-    }
-    if second == 60 {
-        return Err(TimeError::bad(text, "leap seconds are not told apart; write :59 or the next minute"));
-    }
-    if !fraction.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(TimeError::bad(text, FORMS));
-    }
-    let (kept, lost) = fraction.split_at_checked(6).unwrap_or((fraction, ""));
-    if lost.bytes().any(|b| b != b'0') {
-        return Err(TimeError::bad(text, "its fraction is finer than a microsecond; round it to six digits"));
-    }
-    let micros: u32 = format!("{kept:0<6}").parse().map_err(|_| TimeError::bad(text, FORMS))?;
-    NaiveTime::from_hms_micro_opt(hour, minute, second, micros)
-        .ok_or_else(|| TimeError::bad(text, "there is no such time of day"))
-}
-
-fn offset_seconds(offset: &str) -> Option<i64> {
-    if offset.eq_ignore_ascii_case("z") {
-        return Some(0);
-    }
-    let sign = if offset.starts_with('-') { -1 } else { 1 };
-    let (hours, minutes) = offset.get(1..)?.split_once(':')?;
-    let two = |part: &str, max: i64| {
-        (part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit()))
-            .then(|| part.parse::<i64>().ok())
-            .flatten()
-            .filter(|n| *n <= max)
-    };
-    Some(sign * (two(hours, 23)? * 3_600 + two(minutes, 59)? * 60))
-}
-
-fn printed<T: TimeZone>(at: &DateTime<T>) -> String {
-    at.fixed_offset().to_rfc3339_opts(SecondsFormat::AutoSi, false)
-}
-
-fn at_local(text: &str, local: NaiveDateTime, zone: &Zone) -> Result<Valid, TimeError> {
-    match zone.tz().from_local_datetime(&local) {
-        LocalResult::Single(at) => Valid::from_micros(at.timestamp_micros()),
-        LocalResult::Ambiguous(a, b) => Err(TimeError::Ambiguous {
-            text: text.to_owned(),
-            zone: zone.name().to_owned(),
-            candidates: vec![printed(&a), printed(&b)],
-        }),
-        LocalResult::None => Err(TimeError::Skipped {
-            text: text.to_owned(),
-            zone: zone.name().to_owned(),
-            candidates: beside_gap(local, zone),
-        }),
-    }
-}
-
-/// The two readings of a local time in a gap: with the offset before it and with the one after.
-fn beside_gap(local: NaiveDateTime, zone: &Zone) -> Vec<String> {
-    let near = |away: TimeDelta| {
-        let at = local.checked_add_signed(away)?;
-        let offset = zone.tz().offset_from_utc_datetime(&at).fix();
-        let utc = local.checked_sub_offset(offset)?;
-        Some(printed(&zone.tz().from_utc_datetime(&utc)))
-    };
-    let mut candidates: Vec<String> =
-        [TimeDelta::days(2), TimeDelta::days(-2)].into_iter().filter_map(near).collect();
-    candidates.sort();
-    candidates.dedup();
-    candidates
-}
-
-/// The first instant of a day in a zone: midnight, or what comes after it where that is skipped;
-/// the earlier one where it is repeated.
-fn first_of_day(text: &str, day: NaiveDate, zone: &Zone) -> Result<Valid, TimeError> {
-    let midnight = day.and_time(NaiveTime::MIN);
-    match zone.tz().from_local_datetime(&midnight) {
-        LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Valid::from_micros(at.timestamp_micros()),
-        LocalResult::None => first_after_gap(text, midnight, zone),
-    }
-}
-
-/// The instant of the clock change that skips a midnight, if it still lies on that day.
-fn first_after_gap(text: &str, midnight: NaiveDateTime, zone: &Zone) -> Result<Valid, TimeError> {
-    let out = || TimeError::OutOfRange(text.to_owned());
-    let local = |utc: NaiveDateTime| zone.tz().from_utc_datetime(&utc).naive_local();
-    let mut before = midnight.checked_sub_signed(TimeDelta::days(2)).ok_or_else(out)?;
-    let mut after = midnight.checked_add_signed(TimeDelta::days(2)).ok_or_else(out)?;
-    while after - before > TimeDelta::seconds(1) {
-        let middle = before + (after - before) / 2;
-        if local(middle) < midnight { before = middle } else { after = middle }
-    }
-    let found = local(after);
-    if found.date() == midnight.date() {
-        let micros = after.and_utc().timestamp_micros();
-        return Valid::from_micros(micros - micros.rem_euclid(1_000_000));
-    }
-    Err(TimeError::Skipped {
-        text: text.to_owned(),
-        zone: zone.name().to_owned(),
-        candidates: beside_gap(midnight, zone),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    fn at(text: &str, zone: &str) -> Result<String, TimeError> {
-        let zone = Zone::parse(zone).unwrap();
-        parse_instant(text, Some(&zone)).map(|at| at.to_string())
+    fn zone(name: &str) -> Zone {
+        Zone::parse(name).unwrap()
+    }
+
+    fn at(text: &str, name: &str) -> Result<String, TimeError> {
+        parse_instant(text, Some(&zone(name))).map(|at| at.to_string())
+    }
+
+    fn through(text: &str, name: &str) -> Result<String, TimeError> {
+        parse_through(text, Some(&zone(name))).map(|at| at.to_string())
     }
 
     #[test]
-    fn a_date_is_the_first_instant_of_that_day_also_where_midnight_is_skipped() {
-        assert_eq!(at("2026-10-05", "Europe/Berlin").unwrap(), "2026-10-04T22:00:00Z");
-        // Brazil skipped midnight on 2018-11-04, Lebanon on 2022-03-27.
-        assert_eq!(at("2018-11-04", "America/Sao_Paulo").unwrap(), "2018-11-04T03:00:00Z");
-        assert_eq!(at("2022-03-27", "Asia/Beirut").unwrap(), "2022-03-26T22:00:00Z");
-        // Samoa had no 30 December 2011.
-        assert_eq!(at("2011-12-30", "Pacific/Apia").unwrap_err().code(), "skipped_local_time");
-        let apia = Zone::parse("Pacific/Apia").unwrap();
-        assert_eq!(parse_through("2011-12-29", Some(&apia)).unwrap().to_string(), "2011-12-30T10:00:00Z");
-    }
-
-    #[test]
-    fn skipped_and_repeated_times_list_their_candidates() {
-        let Err(TimeError::Skipped { candidates, .. }) = at("2026-03-29T02:30:00", "Europe/Berlin") else { panic!() };
-        assert_eq!(candidates, ["2026-03-29T01:30:00+01:00", "2026-03-29T03:30:00+02:00"]);
-        let Err(TimeError::Ambiguous { candidates, .. }) = at("2026-10-25T02:30:00", "Europe/Berlin") else { panic!() };
-        assert_eq!(candidates, ["2026-10-25T02:30:00+02:00", "2026-10-25T02:30:00+01:00"]);
-    }
-
-    #[test]
-    fn valid_through_is_the_inclusive_form_of_the_same() {
-        let zone = Zone::parse("Europe/Berlin").unwrap();
-        assert_eq!(parse_through("2026-10-04", Some(&zone)), parse_instant("2026-10-05", Some(&zone)));
-        assert_eq!(parse_through("2026-10-04T00:00:00Z", Some(&zone)).unwrap_err().code(), "bad_time");
-    }
-
-    #[test]
-    fn what_is_no_time_is_told_from_what_has_no_offset() {
-        for (text, code) in [
-            ("2026-01-05", "no_offset"), ("2026-01-05T10:00:00", "no_offset"), ("2026-01-05 10:00", "no_offset"),
-            ("2026-02-30", "bad_time"), ("2026-02-30T10:00:00Z", "bad_time"), ("next friday", "bad_time"),
-            ("", "bad_time"), ("300000-01-01T00:00:00Z", "bad_time"), ("+300000-01-01T00:00:00Z", "bad_time"),
-            ("2026-01-01T24:00:00Z", "bad_time"), ("2026-01-01T23:59:60Z", "bad_time"),
-            ("2026-01-01T00:00:00.1234567Z", "bad_time"), ("2026-01-01T00:00:00+25:00", "bad_time"),
-            ("2026-1-1", "bad_time"), ("早", "bad_time"), ("2026-01-01T00:00:00.Z", "bad_time"),
-        ] {
-            assert_eq!(parse_instant(text, None).unwrap_err().code(), code, "{text:?}");
+    fn an_offset_in_the_text_wins_over_the_zone() {
+        for text in ["2026-10-05T10:00:00Z", "2026-10-05T12:00:00+02:00", "2026-10-05 10:00Z"] {
+            assert_eq!(at(text, "Asia/Shanghai").unwrap(), "2026-10-05T10:00:00Z");
+            assert_eq!(parse_instant(text, None).unwrap().to_string(), "2026-10-05T10:00:00Z");
         }
-        assert_eq!(parse_instant("2026-01-01T00:00:00.1234560Z", None).unwrap().to_string(), "2026-01-01T00:00:00.123456Z");
-        assert_eq!(parse_instant("2026-01-01T02:00:00+02:00", None).unwrap().to_string(), "2026-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn a_local_time_is_read_in_the_zone() {
+        for text in [
+            "2026-10-05T10:00",
+            "2026-10-05 10:00",
+            "2026-10-05T10:00:00",
+            "2026-10-05 10:00:00.000",
+        ] {
+            assert_eq!(at(text, "Asia/Shanghai").unwrap(), "2026-10-05T02:00:00Z", "{text}");
+        }
+        assert_eq!(
+            at("2026-10-05T10:00:00.25", "Asia/Kathmandu").unwrap(),
+            "2026-10-05T04:15:00.25Z"
+        );
+        assert_eq!(at("2026-10-05T10:00", "Z").unwrap(), "2026-10-05T10:00:00Z");
+    }
+
+    #[test]
+    fn a_date_is_the_first_instant_of_that_day_in_the_zone() {
+        assert_eq!(at("2026-10-05", "Europe/Berlin").unwrap(), "2026-10-04T22:00:00Z");
+        assert_eq!(at("2026-12-05", "Europe/Berlin").unwrap(), "2026-12-04T23:00:00Z");
+        assert_eq!(at("2026-10-05", "UTC").unwrap(), "2026-10-05T00:00:00Z");
+    }
+
+    #[test]
+    fn a_whole_day_that_the_clocks_skip_is_refused_and_never_the_end_of_a_period() {
+        let error = at("2011-12-30", "Pacific/Apia").unwrap_err();
+        assert_eq!(error.code(), "skipped_local_time");
+        assert_eq!(error.candidates(), ["2011-12-29T00:00:00-10:00", "2011-12-31T00:00:00+14:00"]);
+        assert_eq!(through("2011-12-30", "Pacific/Apia").unwrap_err().code(), "skipped_local_time");
+        assert_eq!(through("2011-12-29", "Pacific/Apia").unwrap(), "2011-12-30T10:00:00Z");
+        assert_eq!(at("2011-12-31", "Pacific/Apia").unwrap(), "2011-12-30T10:00:00Z");
+        assert_eq!(at("1993-08-21", "Pacific/Kwajalein").unwrap_err().code(), "skipped_local_time");
+    }
+
+    #[test]
+    fn valid_through_gives_the_end_that_leaves_the_next_day_out() {
+        assert_eq!(through("2026-10-04", "Europe/Berlin").unwrap(), "2026-10-04T22:00:00Z");
+        assert_eq!(through("2026-12-31", "UTC").unwrap(), "2027-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn valid_through_refuses_an_instant_and_names_valid_until() {
+        for text in ["2026-10-04T00:00:00Z", "2026-10-04T00:00"] {
+            let error = through(text, "Europe/Berlin").unwrap_err();
+            assert_eq!(error.code(), "bad_time");
+            assert!(error.to_string().contains("`valid_until`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn without_zone_a_local_time_or_date_has_no_offset_and_the_message_says_what_to_add() {
+        for text in ["2026-10-05", "2026-10-05T10:00", "2026-10-05 10:00:00.5"] {
+            let error = parse_instant(text, None).unwrap_err();
+            assert_eq!(error.code(), "no_offset");
+            let message = error.to_string();
+            assert!(
+                message.contains(text) && message.contains("+02:00") && message.contains("--tz")
+            );
+        }
+        assert_eq!(parse_through("2026-10-05", None).unwrap_err().code(), "no_offset");
+    }
+
+    #[test]
+    fn what_is_not_a_time_is_bad_with_or_without_a_zone() {
+        for text in [
+            "2026-02-30",
+            "2026-02-30T10:00",
+            "2025-02-29",
+            "next friday",
+            "",
+            "300000-01-01",
+            "2026-1-5",
+        ] {
+            assert_eq!(parse_instant(text, None).unwrap_err().code(), "bad_time", "{text:?}");
+            assert_eq!(at(text, "UTC").unwrap_err().code(), "bad_time", "{text:?}");
+            assert_eq!(parse_through(text, None).unwrap_err().code(), "bad_time", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn at_the_edges_of_what_can_be_printed_a_zone_makes_an_error_and_no_panic() {
+        for name in ["Pacific/Kiritimati", "America/New_York", "UTC"] {
+            for day in ["-262143-01-01", "+262142-12-31"] {
+                for error in [
+                    at(day, name).err(),
+                    through(day, name).err(),
+                    at(&format!("{day}T12:00"), name).err(),
+                ] {
+                    assert!(error.is_none_or(|error| error.code() == "bad_time"), "{day} {name}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_refused_or_reads_back_and_never_panics(
+            text in "\\PC{0,40}",
+            like in "[-+0-9TZ:. ]{0,30}",
+        ) {
+            let beirut = zone("Asia/Beirut");
+            for text in [text, like] {
+                if let Ok(at) = parse_instant(&text, Some(&beirut)) {
+                    prop_assert_eq!(parse_instant(&at.to_string(), None).unwrap(), at);
+                }
+                prop_assert!(parse_through(&text, None).is_err());
+            }
+        }
+
+        #[test]
+        fn every_day_of_a_zone_ends_where_the_next_one_starts(
+            days in -20_000_i32..40_000,
+            tz in prop::sample::select(&chrono_tz::TZ_VARIANTS[..]),
+        ) {
+            let zone = zone(tz.name());
+            let day = |days| NaiveDate::from_epoch_days(days).unwrap().to_string();
+            if let (Ok(next), Ok(end)) =
+                (parse_instant(&day(days + 1), Some(&zone)), parse_through(&day(days), Some(&zone)))
+            {
+                prop_assert_eq!(next, end);
+                prop_assert!(parse_instant(&day(days), Some(&zone)).unwrap() < end);
+            }
+        }
     }
 }

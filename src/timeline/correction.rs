@@ -12,10 +12,18 @@ use crate::timeline::resolve::then;
 /// The correcting statement. Carried over unless given: subject, predicate, value, scope,
 /// conditions, valid period (an unknown start with the instant it counted from), memory, `then`
 /// and the review date as last set. Never: source, kind, premises, `stated_at`, note.
-pub fn corrected(old: &Fact, standing: &Standing, rules: &Rules, id: Id, given: &Changes) -> Statement {
+pub fn corrected(
+    old: &Fact,
+    standing: &Standing,
+    rules: &Rules,
+    id: Id,
+    given: &Changes,
+) -> Statement {
     let said = &old.said;
     let carried_then = said.then.or_else(|| rules.then.is_none().then(|| then(old, rules)));
-    let carried_review = review_date(standing.review_by, said.review_by, &Rules::default(), || old.life.stamp.recorded);
+    let carried_review = review_date(standing.review_by, said.review_by, &Rules::default(), || {
+        old.life.stamp.recorded
+    });
     Statement {
         id,
         subject: given.subject.clone().unwrap_or_else(|| said.subject.clone()),

@@ -65,7 +65,8 @@ pub(super) fn doubts(scene: &Scene<'_, '_>) -> Vec<Doubt> {
         by_value.entry(&look.fact.said.value).or_default().push(copy_doubts(scene, look, linked));
     }
     let mut all: BTreeSet<Doubt> = BTreeSet::new();
-    for copies in by_value.values().filter(|copies| copies.iter().all(|doubts| !doubts.is_empty())) {
+    for copies in by_value.values().filter(|copies| copies.iter().all(|doubts| !doubts.is_empty()))
+    {
         all.extend(copies.iter().flatten().cloned());
     }
     if !scene.remaining.is_empty() {
@@ -103,7 +104,9 @@ fn superseders<'s, 'f>(scene: &Scene<'s, 'f>, place: u32) -> Vec<&'s Look<'f>> {
             }
             let standing = fact.life.standing(known_at);
             let mut links = fact.links.iter().filter(|link| link.counts(known_at, &standing));
-            if links.any(|link| link.reach.iter().any(|(from, until)| reached.range(from..until).next().is_some())) {
+            if links.any(|link| {
+                link.reach.iter().any(|(from, until)| reached.range(from..until).next().is_some())
+            }) {
                 reached.insert(at);
             }
         }
@@ -121,7 +124,9 @@ fn affirmed(look: &Look<'_>) -> Option<Recorded> {
 
 fn override_ended(scene: &Scene<'_, '_>, old: &Look<'_>, overrides: &[&Look<'_>]) -> Option<Doubt> {
     let ended = |look: &&&Look<'_>| {
-        look.stands() && look.position == Position::Over && matches!(look.then, Then::Uncertain | Then::Ask)
+        look.stands()
+            && look.position == Position::Over
+            && matches!(look.then, Then::Uncertain | Then::Ask)
     };
     let last = overrides
         .iter()
@@ -136,7 +141,11 @@ fn override_ended(scene: &Scene<'_, '_>, old: &Look<'_>, overrides: &[&Look<'_>]
     Some(Doubt::OverrideEnded { by: by.fact.life.no, ask: by.then == Then::Ask })
 }
 
-fn override_stopped(scene: &Scene<'_, '_>, old: &Look<'_>, overrides: &[&Look<'_>]) -> Option<Doubt> {
+fn override_stopped(
+    scene: &Scene<'_, '_>,
+    old: &Look<'_>,
+    overrides: &[&Look<'_>],
+) -> Option<Doubt> {
     let valid_at = scene.question.at.valid_at;
     overrides
         .iter()
@@ -162,7 +171,11 @@ fn stopped(look: &Look<'_>) -> Option<Recorded> {
     let disabled = look.standing.disabled.map(|stamp| stamp.recorded);
     let withdrawn = match look.standing.closed {
         Some((Closing::Retracted(Takeback::Withdrawn), stamp)) => Some(stamp.recorded),
-        Some((Closing::Retracted(Takeback::Mistaken) | Closing::Corrected(_) | Closing::Rejected, _)) | None => None,
+        Some((
+            Closing::Retracted(Takeback::Mistaken) | Closing::Corrected(_) | Closing::Rejected,
+            _,
+        ))
+        | None => None,
     };
     let marked = match look.mark {
         Some(Mark::Retracted { since, .. }) => Some(since),

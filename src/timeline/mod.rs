@@ -1,5 +1,5 @@
 //! The one idea: nothing is overwritten. Events become versions, and every answer is a pure
-//! function of (events, valid_at, known_at).
+//! function of (events, `valid_at`, `known_at`).
 //!
 //! ```text
 //!  valid ▲                         an end said on day 9: the version [2,∞)×[2,9) is closed,

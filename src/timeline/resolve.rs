@@ -1,4 +1,4 @@
-//! The resolver: what answers for one slot at (valid_at, known_at). There is no other (R28).
+//! The resolver: what answers for one slot at (`valid_at`, `known_at`). There is no other (R28).
 //!
 //! ```text
 //!            a fact of the slot
@@ -188,7 +188,9 @@ impl Look<'_> {
         }
         match &self.applies {
             Applies::NotMet(dimension) => return Some(Removed::ConditionNotMet(dimension.clone())),
-            Applies::Unknown(dimension) => return Some(Removed::ConditionUnknown(dimension.clone())),
+            Applies::Unknown(dimension) => {
+                return Some(Removed::ConditionUnknown(dimension.clone()));
+            }
             Applies::Yes => {}
         }
         self.outside()
@@ -265,7 +267,11 @@ fn look<'a, M: Marks>(
             && !fact.life.justifications.iter().any(|j| j.stamp.recorded <= known_at),
     };
     let reached = matches!(look.position, Position::Inside | Position::Over);
-    if look.in_use() && part != Part::Other && reached && !matches!(look.applies, Applies::NotMet(_)) {
+    if look.in_use()
+        && part != Part::Other
+        && reached
+        && !matches!(look.applies, Applies::NotMet(_))
+    {
         look.mark = marks.mark(fact, question.at)?;
     }
     Ok(Some(look))
@@ -276,7 +282,11 @@ pub(super) fn position(fact: &Fact, until: Option<Valid>, valid_at: Valid) -> Po
     if until.is_some_and(|until| valid_at >= until) {
         Position::Over
     } else if fact.counted_from().is_some_and(|from| valid_at < from) {
-        if fact.said.valid_from == crate::time::Start::Unknown { Position::BeforeRecorded } else { Position::Before }
+        if fact.said.valid_from == crate::time::Start::Unknown {
+            Position::BeforeRecorded
+        } else {
+            Position::Before
+        }
     } else {
         Position::Inside
     }
@@ -315,8 +325,11 @@ pub fn resolve<M: Marks>(
     for look in &looks {
         match look.removed() {
             Some(reason) => {
-                if look.part == Part::Ancestor && look.applies == Applies::Yes
-                    && look.in_use() && look.outside().is_none() {
+                if look.part == Part::Ancestor
+                    && look.applies == Applies::Yes
+                    && look.in_use()
+                    && look.outside().is_none()
+                {
                     broader.push(look.place);
                 }
                 removed.push((look.place, reason));
@@ -336,9 +349,22 @@ pub fn resolve<M: Marks>(
         narrow(&mut remaining, &mut removed, rules);
     }
     removed.sort_unstable_by_key(|(place, _)| *place);
-    let doubts = doubt::doubts(&doubt::Scene { slot, looks: &looks, remaining: &remaining, over: &over, question, rules });
+    let doubts = doubt::doubts(&doubt::Scene {
+        slot,
+        looks: &looks,
+        remaining: &remaining,
+        over: &over,
+        question,
+        rules,
+    });
     let outcome = outcome(&remaining, &doubts, rules.cardinality);
-    Ok(Resolution { outcome, used: remaining.iter().map(|l| l.place).collect(), doubts, removed, broader })
+    Ok(Resolution {
+        outcome,
+        used: remaining.iter().map(|l| l.place).collect(),
+        doubts,
+        removed,
+        broader,
+    })
 }
 
 /// Who is superseded by a ruling fact, and by which: the fewest steps away, then recorded last.
@@ -359,7 +385,8 @@ fn overridden(slot: &Slot, looks: &[Look<'_>], question: &Question<'_>) -> Overr
         return over;
     }
     let mut followed = vec![false; slot.len() as usize];
-    let mut queue: VecDeque<(u32, NodeNo)> = ruling.iter().map(|l| (l.place, l.fact.life.no)).collect();
+    let mut queue: VecDeque<(u32, NodeNo)> =
+        ruling.iter().map(|l| (l.place, l.fact.life.no)).collect();
     let mut open = Unreached::new(slot.len());
     while let Some((place, by)) = queue.pop_front() {
         let Some(fact) = slot.fact(place) else { continue };
@@ -419,17 +446,23 @@ fn narrow(remaining: &mut Vec<&Look<'_>>, removed: &mut Vec<(u32, Removed)>, rul
     let rank = |look: &Look<'_>| rules.authority.rank(look.kind);
     if let Some(best) = remaining.iter().map(|l| rank(l)).min() {
         let by = remaining.iter().rev().find(|l| rank(l) == best).map(|l| l.fact.life.no);
-        drop_from(remaining, removed, |look| by.filter(|_| rank(look) > best).map(Removed::OutrankedBy));
+        drop_from(remaining, removed, |look| {
+            by.filter(|_| rank(look) > best).map(Removed::OutrankedBy)
+        });
     }
     let depth = |look: &Look<'_>| look.fact.said.scope.depth();
     if let Some(nearest) = remaining.iter().map(|l| depth(l)).max() {
         let by = remaining.iter().rev().find(|l| depth(l) == nearest).map(|l| l.fact.life.no);
-        drop_from(remaining, removed, |look| by.filter(|_| depth(look) < nearest).map(Removed::NarrowerRule));
+        drop_from(remaining, removed, |look| {
+            by.filter(|_| depth(look) < nearest).map(Removed::NarrowerRule)
+        });
     }
-    let conditions: Vec<_> = remaining.iter().map(|l| (&l.fact.said.when, l.fact.life.no)).collect();
+    let conditions: Vec<_> =
+        remaining.iter().map(|l| (&l.fact.said.when, l.fact.life.no)).collect();
     if conditions.iter().any(|(when, _)| !when.is_empty()) {
         drop_from(remaining, removed, |look| {
-            let narrower = conditions.iter().rev().find(|(when, _)| when.narrower_than(&look.fact.said.when));
+            let narrower =
+                conditions.iter().rev().find(|(when, _)| when.narrower_than(&look.fact.said.when));
             narrower.map(|(_, by)| Removed::NarrowerRule(*by))
         });
     }

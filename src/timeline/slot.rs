@@ -52,7 +52,13 @@ impl Slot {
     pub fn from_chunks(no: SlotNo, key: SlotKey, chunks: Vec<Vec<Arc<Fact>>>) -> Self {
         let count = chunks.iter().map(Vec::len).sum::<usize>();
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        Self { no, key, chunks: chunks.into_iter().map(Arc::new).collect(), count, touched: BTreeSet::new() }
+        Self {
+            no,
+            key,
+            chunks: chunks.into_iter().map(Arc::new).collect(),
+            count,
+            touched: BTreeSet::new(),
+        }
     }
 
     /// Number of facts.
@@ -139,7 +145,10 @@ impl Slot {
                 let standing = fact.life.standing_before(write.stamp);
                 standing.is_open()
                     && write.kinds.has(fact.kind_at(&standing))
-                    && overlap((write.from, write.until), (fact.counted_from(), fact.until(&standing)))
+                    && overlap(
+                        (write.from, write.until),
+                        (fact.counted_from(), fact.until(&standing)),
+                    )
             })
             .map(|(place, _)| place)
             .collect()
@@ -154,7 +163,9 @@ impl Slot {
         let targets: Vec<&Fact> = named.iter().filter_map(|place| self.fact(*place)).collect();
         let reach = self
             .facts()
-            .filter(|(place, fact)| Some(*place) != write.by && fact.life.stamp < write.stamp && !spared(fact))
+            .filter(|(place, fact)| {
+                Some(*place) != write.by && fact.life.stamp < write.stamp && !spared(fact)
+            })
             .filter(|(place, fact)| {
                 named.binary_search(place).is_ok()
                     || (fact.said.scope.covers(write.scope)

@@ -82,20 +82,29 @@ pub fn versions(fact: &Fact, known_at: Recorded) -> Vec<Version> {
             What::Affirmed(_) => continue,
             What::Ended(_) => State::Ended,
             What::Confirmed => State::Held,
-            What::Enabled | What::Reinstated | What::Disabled | What::Retracted(_) | What::Corrected(_) | What::Rejected => {
-                State::of(&standing)
-            }
+            What::Enabled
+            | What::Reinstated
+            | What::Disabled
+            | What::Retracted(_)
+            | What::Corrected(_)
+            | What::Rejected => State::of(&standing),
         };
         let shown = |s: &Standing| s.closed.is_none() && s.disabled.is_none();
         if shown(&before) {
-            let state = if shown(&standing) && !matches!(change.what, What::Ended(_) | What::Confirmed) {
-                continue;
-            } else {
-                state
-            };
+            let state =
+                if shown(&standing) && !matches!(change.what, What::Ended(_) | What::Confirmed) {
+                    continue;
+                } else {
+                    state
+                };
             if let Some(recorded_from) = from.take() {
                 let valid_until = fact.until(&before);
-                versions.push(Version { recorded_from, recorded_until: Some(at), valid_until, state });
+                versions.push(Version {
+                    recorded_from,
+                    recorded_until: Some(at),
+                    valid_until,
+                    state,
+                });
             }
         }
         if shown(&standing) && from.is_none() {
@@ -104,7 +113,12 @@ pub fn versions(fact: &Fact, known_at: Recorded) -> Vec<Version> {
     }
     if let Some(recorded_from) = from {
         let state = State::of(&standing);
-        versions.push(Version { recorded_from, recorded_until: None, valid_until: fact.until(&standing), state });
+        versions.push(Version {
+            recorded_from,
+            recorded_until: None,
+            valid_until: fact.until(&standing),
+            state,
+        });
     }
     versions
 }
