@@ -3,7 +3,6 @@
 
 use crate::admission::gate::{Checked, Gate, Stop, Target, refuse};
 use crate::admission::rights::Right;
-use crate::lineage::mark::Lineage;
 use crate::lineage::strength::strength;
 use crate::lineage::walk::path_up;
 use crate::model::event::Decision;
@@ -16,7 +15,6 @@ use crate::model::refusal::Reason;
 use crate::store::draft::Draft;
 use crate::store::rows::{Lookup, NodeView, Rows};
 use crate::time::{Period, Start, Valid};
-use crate::timeline::marks::{AsOf, Mark};
 
 /// What a write rests on, found.
 pub(super) struct Evidence {
@@ -46,11 +44,6 @@ impl Gate<'_, '_> {
                 ),
             );
         }
-        let source = match source {
-            Some(id) => Some(self.source_target(tenant, id, read_at)?),
-            None => None,
-        };
-        let own: Vec<NodeNo> = source.iter().map(|target| target.no).collect();
         let mut justifications = Vec::new();
         for alternative in derived_from {
             if alternative.is_empty() {
@@ -69,13 +62,21 @@ impl Gate<'_, '_> {
                 }
                 premises.push(self.premise(tenant, id, read_at)?.no);
             }
-            premises.extend(&own);
             justifications.push(premises);
         }
-        if justifications.is_empty() && !own.is_empty() {
-            justifications.push(own);
+        let Some(source) = source else {
+            return Ok(Evidence { justifications, source_kind: None });
+        };
+        let source = self.source_target(tenant, source)?;
+        if justifications.is_empty() {
+            justifications.push(Vec::new());
         }
-        Ok(Evidence { justifications, source_kind: source.map(|target| target.kind) })
+        for premises in &mut justifications {
+            if !premises.contains(&source.no) {
+                premises.push(source.no);
+            }
+        }
+        Ok(Evidence { justifications, source_kind: Some(source.kind) })
     }
 
     /// A premise: not changed since it was read (R19), open, not held.
@@ -85,10 +86,10 @@ impl Gate<'_, '_> {
         self.find_open(tenant, id)
     }
 
-    fn source_target(&self, tenant: &Tenant, id: &Id, read_at: Option<u64>) -> Checked<Target> {
-        let target = self.premise(tenant, id, read_at)?;
+    fn source_target(&self, tenant: &Tenant, id: &Id) -> Checked<Target> {
+        let target = self.find(tenant, id)?;
         match target.node {
-            NodeView::Source(_) => Ok(target),
+            NodeView::Source(_) => self.find_open(tenant, id),
             NodeView::Fact(..) | NodeView::Artifact(_) => refuse(
                 Reason::UnknownTarget,
                 format!(
@@ -168,18 +169,10 @@ impl Gate<'_, '_> {
         Ok(())
     }
 
-    /// R19: not closed, superseded, ended or marked after it was read.
+    /// R19: not closed, superseded or ended after it was read.
     fn not_stale(&self, premise: &Target, read_at: Option<u64>) -> Checked<()> {
         let Some(read_at) = read_at else { return Ok(()) };
-        let rows: &Draft<'_> = self.draft;
-        let now = AsOf { valid_at: self.stamp.recorded.as_valid(), known_at: self.stamp.recorded };
-        let marked = match Lineage::new(rows).judge(premise.no, now)? {
-            Some(Mark::Retracted { since, .. } | Mark::Changed { since, .. }) => {
-                self.draft.seq_at(since)?
-            }
-            None => 0,
-        };
-        let changed = self.last_change(&premise.node)?.max(marked);
+        let changed = self.last_change(&premise.node);
         if changed <= read_at {
             return Ok(());
         }
@@ -193,7 +186,7 @@ impl Gate<'_, '_> {
     }
 
     /// The sequence number of the last event that closed, ended or superseded a node; 0 if none.
-    fn last_change(&self, node: &NodeView) -> Checked<u64> {
+    fn last_change(&self, node: &NodeView) -> u64 {
         let closing = |what: &What| match what {
             What::Ended(_)
             | What::Retracted(_)
@@ -221,7 +214,7 @@ impl Gate<'_, '_> {
             NodeView::Source(source) => source.succeeded.iter().map(|s| s.stamp.seq).max(),
             NodeView::Artifact(artifact) => artifact.succeeded.iter().map(|s| s.stamp.seq).max(),
         };
-        Ok(own.max(superseded).unwrap_or(0))
+        own.max(superseded).unwrap_or(0)
     }
 
     pub(super) fn source(&mut self, tenant: &Tenant, said: &SourceText) -> Checked<Decision> {
@@ -288,7 +281,7 @@ impl Gate<'_, '_> {
         if id == of {
             return refuse(Reason::Cycle, format!("{of} cannot supersede itself: {of} → {of}"));
         }
-        let old = self.find_open(tenant, id)?;
+        let old = self.find(tenant, id)?;
         if old.node.type_word() != wanted {
             return refuse(
                 Reason::SlotMismatch,
@@ -305,7 +298,7 @@ impl Gate<'_, '_> {
             );
         }
         self.may(Right::Supersede, scope)?;
-        Ok(old)
+        self.find_open(tenant, id)
     }
 
     pub(super) fn support(

@@ -240,7 +240,6 @@ impl Gate<'_, '_> {
                 Some(_) | None => self.id_taken(new, &node),
             };
         }
-        let target = self.find_open(tenant, id)?;
         let NodeView::Fact(slot, place) = &target.node else {
             return refuse(
                 Reason::SlotMismatch,
@@ -250,6 +249,7 @@ impl Gate<'_, '_> {
                 ),
             );
         };
+        self.find_open(tenant, id)?;
         let acting = operation.kind.unwrap_or(Kind::Stated);
         self.strong_enough(&target, acting)?;
         self.may(Right::Retract, &target.scope)?;
@@ -257,7 +257,7 @@ impl Gate<'_, '_> {
             return refuse(Reason::BadLine, "a correction needs an id of its own");
         };
         let rules = self.draft.declared(tenant, &old.said.predicate)?.rules(self.stamp.recorded);
-        let said = corrected(old, &target.standing, &rules, new.clone(), changes);
+        let said = corrected(old, &target.standing, new.clone(), changes);
         self.may(Right::Write, &said.scope)?;
         if said.subject != old.said.subject || said.predicate != old.said.predicate {
             return refuse(

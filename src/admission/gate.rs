@@ -274,15 +274,6 @@ impl Gate<'_, '_> {
             let words = Value::TYPE_WORDS.join(", ");
             return refuse(Reason::BadValue, format!("`value_type` {word:?} is none of {words}"));
         }
-        let key = key::declared(tenant.map_or("", Tenant::as_str), said.name.as_str());
-        if let Some(Row::Declared(declared)) = self.draft.row(&key)? {
-            let mut again = declared.as_ref().clone();
-            let before = again.rules(self.stamp.recorded);
-            again.0.push((self.stamp, said.clone()));
-            if again.rules(self.stamp.recorded) == before {
-                return Err(Stop::Unchanged);
-            }
-        }
         Ok(Decision::default())
     }
 
@@ -292,6 +283,7 @@ impl Gate<'_, '_> {
             Some(Row::Suppression(row)) if row.said == *said && row.lifted.is_none() => {
                 Err(Stop::Unchanged)
             }
+            Some(Row::Suppression(row)) if row.lifted.is_some() => Ok(Decision::default()),
             Some(_) => refuse(
                 Reason::IdTaken,
                 format!("suppression {} exists; choose another id", said.id),

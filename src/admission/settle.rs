@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::admission::gate::{Checked, Gate, Stop, Target, not_stronger, refuse};
+use crate::admission::gate::{Checked, Gate, Target, not_stronger, refuse};
 use crate::admission::rights::Right;
 use crate::model::event::Decision;
 use crate::model::kind::Kind;
@@ -97,23 +97,20 @@ impl Gate<'_, '_> {
         let kept_fact = slot.fact(*place);
         let mut named = Vec::new();
         for id in conflict.iter().filter(|id| *id != keep) {
-            let other = self.find_open(tenant, id)?;
-            self.strong_enough(&other, acting)?;
-            match &other.node {
-                NodeView::Fact(of, at) if of.no == slot.no => {
-                    let copy = of.fact(*at).zip(kept_fact).is_some_and(|(a, b)| a.same_claim(b));
-                    if !copy {
-                        named.push(*at);
-                    }
-                }
+            let other = self.find(tenant, id)?;
+            let at = match &other.node {
+                NodeView::Fact(of, at) if of.no == slot.no => *at,
                 NodeView::Fact(..) | NodeView::Source(_) | NodeView::Artifact(_) => {
                     return refuse(
                         Reason::SlotMismatch,
                         format!("{id} is not a fact of the slot of {keep}"),
                     );
                 }
-            }
-            if !other.scope.covers(&kept.scope) {
+            };
+            let copy = slot.fact(at).zip(kept_fact).is_some_and(|(a, b)| a.same_claim(b));
+            self.find_open(tenant, id)?;
+            self.strong_enough(&other, acting)?;
+            if !copy && !other.scope.covers(&kept.scope) {
                 return refuse(
                     Reason::ScopeMismatch,
                     format!(
@@ -122,9 +119,9 @@ impl Gate<'_, '_> {
                     ),
                 );
             }
-        }
-        if named.is_empty() {
-            return Err(Stop::Unchanged);
+            if !copy {
+                named.push(at);
+            }
         }
         named.sort_unstable();
         named.dedup();

@@ -26,7 +26,6 @@ use output::{Failure, Output};
 /// What every command knows.
 struct Context {
     dir: PathBuf,
-    json: bool,
     zone: Option<Zone>,
     tenant: Option<Tenant>,
     clock: Option<Arc<FixedClock>>,
@@ -48,7 +47,7 @@ impl Context {
         };
         let dir = text("store").map_or_else(|| PathBuf::from("./.asof"), PathBuf::from);
         let json = matches.get_flag("json");
-        Ok(Self { dir, json, zone, tenant, clock, out: Output::new(json) })
+        Ok(Self { dir, zone, tenant, clock, out: Output::new(json) })
     }
 
     fn options(&self, create: bool) -> Options {

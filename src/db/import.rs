@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use crate::admission::commit::{Request, When};
+use crate::admission::commit::{Outcome, Request, When};
 use crate::admission::rights::Rights;
 use crate::db::error::DbError;
 use crate::db::session::made_id;
@@ -219,31 +219,14 @@ impl Import<'_, '_> {
             self.report.unchanged += group.len() as u64;
             return Ok(());
         }
-        let broken = group.iter().position(|parsed| parsed.line.is_err());
-        if let Some(at) = broken {
-            let refusal = group.get(at).and_then(|parsed| parsed.line.as_ref().err().cloned());
-            let refusal =
-                refusal.unwrap_or_else(|| Refusal::new(Reason::BadLine, "the line cannot be read"));
-            return self.refuse(&group, at, refusal);
-        }
-        let read: Vec<&Line> =
-            group.iter().filter_map(|parsed| parsed.line.as_ref().ok()).collect();
-        let operations: Vec<_> = read.iter().map(|line| line.operation.clone()).collect();
-        let given = read.iter().find_map(|line| line.tx_id);
-        let recorded = read.first().and_then(|line| line.recorded_at);
-        let clock = self.store.inner.clock.now();
-        let request = Request {
-            tx_id: given.unwrap_or_else(Uuid::now_v7),
-            given: given.is_some(),
-            when: when(self.options.replay, recorded, clock),
-            operations: &operations,
-            dry_run: self.options.dry_run,
-        };
-        let mut writer = self.store.writer();
-        let outcome = writer.transact(&self.store.inner.state, self.rights, &request)?;
-        drop(writer);
+        let whole = group.iter().take_while(|parsed| parsed.line.is_ok()).count();
+        let outcome = self.judge(&group, whole)?;
         if let Some((at, refusal)) = outcome.refused() {
             return self.refuse(&group, at, refusal.clone());
+        }
+        if let Some(Err(refusal)) = group.get(whole).map(|parsed| &parsed.line) {
+            let refusal = refusal.clone();
+            return self.refuse(&group, whole, refusal);
         }
         for admission in &outcome.admissions {
             match admission.verdict {
@@ -260,6 +243,25 @@ impl Import<'_, '_> {
         self.unsynced += group.len() as u64;
         let due = self.synced_at.elapsed() >= Duration::from_millis(IMPORT_SYNC_MILLIS);
         if self.unsynced >= IMPORT_SYNC_LINES || due { self.sync() } else { Ok(()) }
+    }
+
+    /// Puts the first lines of a group through the gate; if they are not all of it, the group is
+    /// refused anyway, and this only finds whether a line before the broken one is the first fault.
+    fn judge(&self, group: &[Parsed], whole: usize) -> Result<Outcome, DbError> {
+        let read: Vec<&Line> =
+            group.iter().take(whole).filter_map(|parsed| parsed.line.as_ref().ok()).collect();
+        let operations: Vec<_> = read.iter().map(|line| line.operation.clone()).collect();
+        let grouping = group.first().map(|parsed| parsed.group.clone()).unwrap_or_default();
+        let given = group.iter().find_map(|parsed| parsed.group.tx_id);
+        let clock = self.store.inner.clock.now();
+        let request = Request {
+            tx_id: given.unwrap_or_else(Uuid::now_v7),
+            given: given.is_some(),
+            when: when(self.options.replay, grouping.recorded_at, clock),
+            operations: &operations,
+            dry_run: self.options.dry_run || whole < group.len(),
+        };
+        Ok(self.store.writer().transact(&self.store.inner.state, self.rights, &request)?)
     }
 
     fn sync(&mut self) -> Result<(), DbError> {

@@ -11,7 +11,7 @@ use crate::model::limits::{CACHE_BYTES, TAIL_ROWS_MAX};
 use crate::model::name::Tenant;
 use crate::store::identity::Identity;
 use crate::store::lock::StoreLock;
-use crate::store::open::{EngineChoice, How, close, open};
+use crate::store::open::{EngineChoice, How, Opened, close, in_memory, open};
 use crate::store::rows::Rows;
 use crate::store::state::State;
 use crate::time::{Clock, Recorded, SystemClock, Zone};
@@ -53,14 +53,14 @@ impl Default for Options {
 pub(super) struct Inner {
     pub(super) state: Arc<State>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) dir: PathBuf,
+    dir: Option<PathBuf>,
     pub(super) identity: Identity,
     relaxed: bool,
     writer: Mutex<Writer>,
     opened_at: u64,
     cut_bytes: u64,
     rebuilt: Option<String>,
-    _lock: StoreLock,
+    _lock: Option<StoreLock>,
 }
 
 /// An open store. Cloning it is a counter; the last one dropped closes it.
@@ -94,10 +94,24 @@ impl Store {
             rebuild: options.rebuild,
         };
         let opened = open(dir.as_ref(), &how)?;
+        Ok(Self::of(opened, &options))
+    }
+
+    /// A new store in memory, gone with the last clone of it.
+    ///
+    /// # Errors
+    /// None in practice; those of [`Store::open`].
+    pub fn in_memory(options: Options) -> Result<Self, DbError> {
+        let tz = options.tz.map(|zone| zone.name().to_owned());
+        let opened = in_memory(options.cache_bytes, tz)?;
+        Ok(Self::of(opened, &options))
+    }
+
+    fn of(opened: Opened, options: &Options) -> Self {
         let inner = Inner {
             opened_at: opened.state.counters().seq,
             state: opened.state,
-            clock: options.clock,
+            clock: Arc::clone(&options.clock),
             dir: opened.dir,
             identity: opened.identity,
             relaxed: options.relaxed,
@@ -106,7 +120,7 @@ impl Store {
             rebuilt: opened.rebuilt,
             _lock: opened.lock,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Self { inner: Arc::new(inner) }
     }
 
     /// The zone that the store declares for local times, if it does.
@@ -219,8 +233,10 @@ impl Drop for Inner {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let since = self.state.counters().seq.saturating_sub(self.opened_at);
         // A close that fails is an unclean close: the next open replays the log.
-        if writer.sync().is_ok() {
-            let _unclean = close(&self.dir, &self.state, since);
+        if let Some(dir) = &self.dir
+            && writer.sync().is_ok()
+        {
+            let _unclean = close(dir, &self.state, since);
         }
     }
 }

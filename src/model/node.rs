@@ -195,6 +195,8 @@ pub struct Fact {
     pub corrects: Option<NodeNo>,
     /// Where its period counts from if its start is unknown (R4).
     pub counts_from: Valid,
+    /// Whether it counts as written without an end (R25).
+    pub written_open: bool,
     /// Number of its source.
     pub source: Option<NodeNo>,
     /// What it takes the place of.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::model::event::{Decision, Event, Stamp, Transaction};
 use crate::model::kind::Kind;
-use crate::model::name::{Id, Predicate, Tenant};
+use crate::model::name::{Id, Tenant};
 use crate::model::node::{
     Artifact, Change, Closing, Fact, Justification, Life, NodeNo, Source, Succession, What,
 };
@@ -21,7 +21,7 @@ use crate::store::error::StoreError;
 use crate::store::key;
 use crate::store::row::{Row, SuppressionRow};
 use crate::store::rows::{Lookup, NodeView, Rows};
-use crate::timeline::correction::{corrected, counts_from};
+use crate::timeline::correction::{corrected, counts_from, written_open};
 use crate::timeline::slot::{Current, Reach, Slot, SlotKey};
 
 /// Applies a whole transaction, as the log holds it.
@@ -155,7 +155,7 @@ fn justified(
         for id in alternative {
             premises.push(target(draft, tenant, id)?);
         }
-        premises.extend(source);
+        premises.extend(source.filter(|source| !premises.contains(source)));
         justifications.push(Justification { stamp, premises });
     }
     Ok(justifications)
@@ -254,7 +254,7 @@ fn add_statement(
     draft: &mut Draft<'_>,
     tenant: &Tenant,
     said: &Statement,
-    corrects: Option<&Fact>,
+    correction: Option<(&Fact, &Changes)>,
     decision: &Decision,
     stamp: Stamp,
     supersedes: &Linked<'_>,
@@ -266,15 +266,22 @@ fn add_statement(
     };
     let mut life = Life::new(draft.next_node(), stamp, decision.held, decision.against.clone());
     life.justifications = justified(draft, tenant, source, &said.derived_from, stamp)?;
-    let given = corrects.map_or(Some(said.valid_from), |old| {
-        (old.said.valid_from != said.valid_from).then_some(said.valid_from)
-    });
+    let corrects = correction.map(|(old, _)| old);
     let mut fact = Fact {
         said: said.clone(),
         kind: decision.kind.unwrap_or(Kind::Inferred),
         reasserted: decision.reasserted,
         corrects: corrects.map(|old| old.life.no),
-        counts_from: counts_from(stamp.recorded, corrects, given),
+        counts_from: counts_from(
+            stamp.recorded,
+            corrects,
+            correction.and_then(|(_, given)| given.valid_from),
+        ),
+        written_open: written_open(
+            said.valid_until,
+            corrects,
+            correction.and_then(|(_, given)| given.valid_until),
+        ),
         source,
         links: Vec::new(),
         life,
@@ -367,12 +374,10 @@ fn correct(
         .id
         .clone()
         .ok_or_else(|| StoreError::Missing("the id of a correction".to_owned()))?;
-    let predicate: &Predicate = &target.said.predicate;
-    let rules = draft.declared(tenant, predicate)?.rules(stamp.recorded);
-    let said = corrected(&target, &target.life.standing_before(stamp), &rules, id, changes);
+    let said = corrected(&target, &target.life.standing_before(stamp), id, changes);
     drop(slot);
     let named = std::slice::from_ref(&target.said.id);
-    add_statement(draft, tenant, &said, Some(&target), decision, stamp, &Linked::Named(named))?;
+    add_statement(draft, tenant, &said, Some((&target, changes)), decision, stamp, &Linked::Named(named))?;
     let by = NodeNo(draft.counters().nodes);
     if decision.held { Ok(()) } else { close_corrected(draft, by, stamp) }
 }

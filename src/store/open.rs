@@ -12,6 +12,7 @@ use crate::store::apply::apply_transaction;
 use crate::store::codec;
 use crate::store::engine::Engine;
 use crate::store::error::StoreError;
+use crate::store::faulty::Faulty;
 use crate::store::identity::{self, Identity, io};
 use crate::store::lock::StoreLock;
 use crate::store::log::Log;
@@ -47,8 +48,8 @@ pub struct How {
 
 /// A store, opened.
 pub struct Opened {
-    /// Its directory.
-    pub dir: PathBuf,
+    /// Its directory; `None` for a store in memory.
+    pub dir: Option<PathBuf>,
     /// What it says of itself.
     pub identity: Identity,
     /// The derived state, up to the end of the log.
@@ -59,8 +60,8 @@ pub struct Opened {
     pub cut_bytes: u64,
     /// Whether the derived state was made anew, and why.
     pub rebuilt: Option<String>,
-    /// Held until the store is closed.
-    pub lock: StoreLock,
+    /// Held until the store is closed; `None` for a store in memory.
+    pub lock: Option<StoreLock>,
 }
 
 /// Opens a store.
@@ -85,14 +86,25 @@ pub fn open(dir: &Path, how: &How) -> Result<Opened, StoreError> {
     };
     let (state, rebuilt) = derive(dir, how, &identity, &log)?;
     Ok(Opened {
-        dir: dir.to_owned(),
+        dir: Some(dir.to_owned()),
         identity,
         state: Arc::new(state),
         log,
         cut_bytes,
         rebuilt,
-        lock,
+        lock: Some(lock),
     })
+}
+
+/// A new store in memory, log and all: for tests, and for what need not outlive the process.
+///
+/// # Errors
+/// None in practice; those of the log and the engine.
+pub fn in_memory(cache_bytes: u64, tz: Option<String>) -> Result<Opened, StoreError> {
+    let identity = Identity { format: identity::FORMAT, store: Uuid::now_v7(), tz };
+    let log = Log::create_on(Arc::new(Faulty::new()), identity.store)?;
+    let state = Arc::new(State::new(Arc::new(Memory::new()), cache_bytes)?);
+    Ok(Opened { dir: None, identity, state, log, cut_bytes: 0, rebuilt: None, lock: None })
 }
 
 fn create(dir: &Path, how: &How) -> Result<(Identity, Log, u64), StoreError> {

@@ -7,7 +7,6 @@ use crate::model::node::{Fact, Standing};
 use crate::model::operation::{Changes, Statement, Supersedes};
 use crate::time::{Recorded, Start, Valid};
 use crate::timeline::doubt::review_date;
-use crate::timeline::resolve::then;
 
 /// The correcting statement. Carried over unless given: subject, predicate, value, scope,
 /// conditions, valid period (an unknown start with the instant it counted from), memory, `then`
@@ -15,12 +14,10 @@ use crate::timeline::resolve::then;
 pub fn corrected(
     old: &Fact,
     standing: &Standing,
-    rules: &Rules,
     id: Id,
     given: &Changes,
 ) -> Statement {
     let said = &old.said;
-    let carried_then = said.then.or_else(|| rules.then.is_none().then(|| then(old, rules)));
     let carried_review = review_date(standing.review_by, said.review_by, &Rules::default(), || {
         old.life.stamp.recorded
     });
@@ -38,7 +35,7 @@ pub fn corrected(
         memory: given.memory.or(said.memory),
         outcome: given.outcome.clone(),
         supersedes: Supersedes::Ids(vec![said.id.clone()]),
-        then: given.then.or(carried_then),
+        then: given.then.or(said.then),
         derived_from: given.derived_from.clone(),
         review_by: given.review_by.or(carried_review),
         stated_at: given.stated_at,
@@ -52,5 +49,18 @@ pub fn counts_from(recorded: Recorded, corrects: Option<&Fact>, given: Option<St
     match (corrects, given) {
         (Some(old), None) => old.counts_from,
         (Some(_) | None, _) => recorded.as_valid(),
+    }
+}
+
+/// Whether a fact counts as written without an end, which decides what comes after it when nobody
+/// says (R25): a correction that carries the period over carries this too.
+pub fn written_open(
+    until: Option<Valid>,
+    corrects: Option<&Fact>,
+    given: Option<Option<Valid>>,
+) -> bool {
+    match (corrects, given) {
+        (Some(old), None) => old.written_open,
+        (Some(_) | None, _) => until.is_none(),
     }
 }

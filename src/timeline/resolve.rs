@@ -295,7 +295,7 @@ pub(super) fn position(fact: &Fact, until: Option<Valid>, valid_at: Valid) -> Po
 /// What comes after a fact: its own word, else its predicate's, else by whether it was written
 /// without an end (R25).
 pub fn then(fact: &Fact, rules: &Rules) -> Then {
-    let unsaid = if fact.said.valid_until.is_none() { Then::Never } else { Then::Uncertain };
+    let unsaid = if fact.written_open { Then::Never } else { Then::Uncertain };
     fact.said.then.or(rules.then).unwrap_or(unsaid)
 }
 
