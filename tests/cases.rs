@@ -21,8 +21,7 @@ fn texts(value: &Value) -> BTreeSet<String> {
 fn missing(expected: &Value, found: &BTreeMap<String, String>) -> Vec<String> {
     let fits = |id: &str, reason: &str| {
         found.get(id).is_some_and(|found| {
-            found == reason
-                || (!reason.contains(':') && found.split(':').next() == Some(reason))
+            found == reason || (!reason.contains(':') && found.split(':').next() == Some(reason))
         })
     };
     let named = expected.as_object().unwrap().iter();
@@ -45,7 +44,9 @@ fn differences(expect: &Value, answer: &Answer) -> Vec<String> {
                 answer.doubts == wanted || plain == wanted
             }
             "values" => {
-                let set = |list: &[Value]| -> BTreeSet<String> { list.iter().map(Value::to_string).collect() };
+                let set = |list: &[Value]| -> BTreeSet<String> {
+                    list.iter().map(Value::to_string).collect()
+                };
                 set(wanted.as_array().unwrap()) == set(&answer.values)
             }
             "leads" if wanted.as_object().unwrap().is_empty() => answer.leads.is_empty(),

@@ -17,10 +17,12 @@ fn answered(folder: &Path, name: &str) -> (usize, usize) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store"), Options::default()).unwrap();
     let journal = open(&folder.join(format!("{name}.jsonl.xz"))).unwrap();
-    let report = store.import(journal, ImportOptions { replay: true, ..ImportOptions::default() }).unwrap();
+    let report =
+        store.import(journal, ImportOptions { replay: true, ..ImportOptions::default() }).unwrap();
     assert_eq!(report.refused, [], "every line of a history goes in");
     let text = std::fs::read_to_string(folder.join(format!("{name}.questions.tsv"))).unwrap();
-    let questions: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    let questions: Vec<Vec<&str>> =
+        text.lines().skip(1).map(|line| line.split('\t').collect()).collect();
     let snapshot = store.owner().snapshot();
     let right = |fields: &&Vec<&str>| {
         let [subject, predicate, scope, valid_at, known_at, wanted] = fields.as_slice() else {

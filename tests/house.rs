@@ -6,8 +6,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The floors, lowest first. `erasure` stands between `admission` and `query`.
-const FLOORS: [&str; 10] =
-    ["time", "model", "timeline", "store", "lineage", "admission", "erasure", "query", "exchange", "db"];
+const FLOORS: [&str; 10] = [
+    "time",
+    "model",
+    "timeline",
+    "store",
+    "lineage",
+    "admission",
+    "erasure",
+    "query",
+    "exchange",
+    "db",
+];
 
 fn files(dir: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
@@ -43,7 +53,8 @@ fn named_floors(text: &str) -> Vec<(usize, String)> {
     for (number, line) in text.lines().enumerate() {
         let code = line.split("//").next().unwrap_or_default();
         for rest in code.split("crate::").skip(1) {
-            let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let word: String =
+                rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
             found.push((number + 1, word));
         }
     }
@@ -93,7 +104,8 @@ fn a_crate_that_does_a_job_is_named_in_few_files() {
         for (job, rooms) in jobs {
             let word = |line: &str| {
                 let code = line.split("//").next().unwrap_or_default();
-                code.contains(&format!(" {job}")) || code.contains(&format!("({job}"))
+                code.contains(&format!(" {job}"))
+                    || code.contains(&format!("({job}"))
                     || code.contains(&format!("<{job}"))
             };
             let named = text.lines().any(word) && !text.contains(&format!("crate::store::{job}"));
@@ -108,7 +120,10 @@ fn only_the_gate_appends_to_the_log() {
     for path in files(&src()) {
         let name = name(&path);
         let text = fs::read_to_string(&path).unwrap();
-        if name != "admission/commit.rs" && !name.starts_with("store/log") && !name.starts_with("store/commit") {
+        if name != "admission/commit.rs"
+            && !name.starts_with("store/log")
+            && !name.starts_with("store/commit")
+        {
             assert!(!text.contains("log.append("), "{name} appends to the log past the gate");
         }
     }
@@ -124,7 +139,16 @@ fn every_file_opens_with_what_it_is() {
 
 #[test]
 fn the_lower_floors_do_no_input_or_output_and_read_no_clock() {
-    let banned = ["std::fs", "std::net", "std::process", "Utc::now", "SystemTime", "Instant::now", "Mutex", "RwLock"];
+    let banned = [
+        "std::fs",
+        "std::net",
+        "std::process",
+        "Utc::now",
+        "SystemTime",
+        "Instant::now",
+        "Mutex",
+        "RwLock",
+    ];
     for floor in ["time", "model", "timeline"] {
         for path in files(&src().join(floor)) {
             let name = name(&path);
@@ -132,7 +156,8 @@ fn the_lower_floors_do_no_input_or_output_and_read_no_clock() {
                 continue;
             }
             let text = fs::read_to_string(&path).unwrap();
-            let code: String = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
+            let code: String =
+                text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
             for word in banned {
                 assert!(!code.contains(word), "{name} uses {word}");
             }
@@ -142,14 +167,26 @@ fn the_lower_floors_do_no_input_or_output_and_read_no_clock() {
 
 #[test]
 fn the_words_that_hide_a_distinction_are_not_used_in_names() {
-    let banned = ["update", "delete", "latest", "soft_delete", "manager", "helper", "util", "data", "info", "misc"];
+    let banned = [
+        "update",
+        "delete",
+        "latest",
+        "soft_delete",
+        "manager",
+        "helper",
+        "util",
+        "data",
+        "info",
+        "misc",
+    ];
     let starts = ["fn ", "struct ", "enum ", "trait ", "mod ", "const ", "type "];
     for path in files(&src()) {
         for (number, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
             let code = line.split("//").next().unwrap_or_default();
             for start in starts {
                 let Some((_, rest)) = code.split_once(start) else { continue };
-                let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                let word: String =
+                    rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
                 let lower = word.to_lowercase();
                 let hides = lower.split('_').any(|part| banned.contains(&part));
                 assert!(!hides, "{}:{}: {word}", name(&path), number + 1);

@@ -19,13 +19,19 @@ fn faults(seed: u64, events: usize) -> Option<String> {
 #[test]
 fn random_worlds_are_answered_as_the_oracle_answers_them() {
     let count = if std::env::var_os("ASOF_LONG").is_some() { 5_000 } else { 1_500 };
-    let faults: Vec<String> = (0..count).into_par_iter().filter_map(|seed| faults(seed, 40)).collect();
+    let faults: Vec<String> =
+        (0..count).into_par_iter().filter_map(|seed| faults(seed, 40)).collect();
     println!("{count} random worlds compared, {} differ", faults.len());
     for fault in faults.iter().filter(|_| std::env::var_os("ASOF_BRIEF").is_some()) {
         println!("BRIEF {}", fault.lines().last().unwrap_or_default());
     }
     let shown: Vec<&String> = faults.iter().take(3).collect();
-    assert!(faults.is_empty(), "{} worlds differ:\n{}", faults.len(), shown.iter().map(|s| s.as_str()).collect::<Vec<_>>().join("\n\n"));
+    assert!(
+        faults.is_empty(),
+        "{} worlds differ:\n{}",
+        faults.len(),
+        shown.iter().map(|s| s.as_str()).collect::<Vec<_>>().join("\n\n")
+    );
 }
 
 proptest! {

@@ -21,7 +21,9 @@ fn export(store: &Store) -> String {
 }
 
 fn replay(store: &Store, text: &str) -> asof::db::ImportReport {
-    store.import(text.as_bytes(), ImportOptions { replay: true, ..ImportOptions::default() }).unwrap()
+    store
+        .import(text.as_bytes(), ImportOptions { replay: true, ..ImportOptions::default() })
+        .unwrap()
 }
 
 fn world(seed: u64, events: usize) -> Vec<Value> {

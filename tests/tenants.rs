@@ -45,7 +45,11 @@ fn both() -> Store {
 fn everything(session: &Session, n: usize, other: usize) -> String {
     let snapshot = session.snapshot();
     let mut out = String::new();
-    let scopes = [format!("t{n}"), format!("t{n}/{}", secret(n, 100)), format!("t{other}/{}", secret(other, 100))];
+    let scopes = [
+        format!("t{n}"),
+        format!("t{n}/{}", secret(n, 100)),
+        format!("t{other}/{}", secret(other, 100)),
+    ];
     let mut ask = |kind: &str, fields: Value| {
         let asked = question(kind, fields.as_object().unwrap().clone(), None).unwrap();
         match snapshot.answer(&asked) {
@@ -77,9 +81,13 @@ fn everything(session: &Session, n: usize, other: usize) -> String {
     out.push_str(&String::from_utf8(export).unwrap());
     let reading = Reading { zone: None, replay: false, make_id: &Session::make_id };
     for target in ["f0", "s0", "nobody"] {
-        let text = json!({"op":"retract","target":target,"reason":"mistaken","kind":"inferred"}).to_string();
+        let text = json!({"op":"retract","target":target,"reason":"mistaken","kind":"inferred"})
+            .to_string();
         let operation = line(&text, &reading).unwrap().operation;
-        out.push_str(&format!("{:?}", session.write(&[operation], Default::default()).unwrap().admissions));
+        out.push_str(&format!(
+            "{:?}",
+            session.write(&[operation], Default::default()).unwrap().admissions
+        ));
     }
     out
 }
@@ -122,30 +130,66 @@ fn a_session_cannot_write_into_another_tenant_nor_see_its_ids() {
 fn a_principal_sees_and_does_what_its_grants_allow() {
     let store = Engine::new(CLOCK).store;
     let text = concat!(
-        r#"{"op":"assert","id":"a","subject":"e","predicate":"p","value":1,"scope":"t/open","kind":"stated"}"#, "\n",
-        r#"{"op":"assert","id":"b","subject":"e","predicate":"p","value":2,"scope":"t/closed","kind":"stated"}"#, "\n",
+        r#"{"op":"assert","id":"a","subject":"e","predicate":"p","value":1,"scope":"t/open","kind":"stated"}"#,
+        "\n",
+        r#"{"op":"assert","id":"b","subject":"e","predicate":"p","value":2,"scope":"t/closed","kind":"stated"}"#,
+        "\n",
     );
     store.import_text(text).unwrap();
-    let grant = |pattern: &str, rights: &[Right]| Grant { scopes: ScopePattern::new(pattern).unwrap(), rights: rights.to_vec() };
+    let grant = |pattern: &str, rights: &[Right]| Grant {
+        scopes: ScopePattern::new(pattern).unwrap(),
+        rights: rights.to_vec(),
+    };
     let grants = vec![grant("t/open/**", &[Right::Read, Right::Write])];
     let session = store.session_with(Tenant::new("t").unwrap(), grants);
     let ask = |kind: &str, fields: Value| {
         let asked = question(kind, fields.as_object().unwrap().clone(), None).unwrap();
         session.snapshot().answer(&asked).unwrap()
     };
-    assert_eq!(ask("get", json!({"subject":"e","predicate":"p","scope":"t/open"}))["outcome"], "known");
-    assert_eq!(ask("get", json!({"subject":"e","predicate":"p","scope":"t/closed"}))["outcome"], "unknown");
+    assert_eq!(
+        ask("get", json!({"subject":"e","predicate":"p","scope":"t/open"}))["outcome"],
+        "known"
+    );
+    assert_eq!(
+        ask("get", json!({"subject":"e","predicate":"p","scope":"t/closed"}))["outcome"],
+        "unknown"
+    );
     assert_eq!(ask("history", json!({"subject":"e"})).as_array().unwrap().len(), 1);
     assert_eq!(ask("usable", json!({"ids":["b"]}))[0]["reason"], "unknown_target");
     assert_eq!(ask("scopes", json!({})).as_array().unwrap().len(), 1);
     let reading = Reading { zone: None, replay: false, make_id: &Session::make_id };
     let reason = |text: Value| {
         let operation = line(&text.to_string(), &reading).unwrap().operation;
-        session.write(&[operation], Default::default()).unwrap().refused().map(|(_, refusal)| refusal.reason)
+        session
+            .write(&[operation], Default::default())
+            .unwrap()
+            .refused()
+            .map(|(_, refusal)| refusal.reason)
     };
-    assert_eq!(reason(json!({"op":"assert","subject":"e","predicate":"q","value":1,"scope":"t/open","kind":"stated"})), None);
-    assert_eq!(reason(json!({"op":"assert","subject":"e","predicate":"q","value":1,"scope":"t/closed","kind":"stated"})), Some(Reason::NotPermitted));
-    assert_eq!(reason(json!({"op":"retract","target":"a","reason":"mistaken"})), Some(Reason::NotPermitted));
-    assert_eq!(reason(json!({"op":"retract","target":"b","reason":"mistaken"})), Some(Reason::UnknownTarget));
-    assert_eq!(reason(json!({"op":"assert","subject":"e","predicate":"p","value":3,"scope":"t/open","kind":"stated","supersedes":"current"})), Some(Reason::NotPermitted));
+    assert_eq!(
+        reason(
+            json!({"op":"assert","subject":"e","predicate":"q","value":1,"scope":"t/open","kind":"stated"})
+        ),
+        None
+    );
+    assert_eq!(
+        reason(
+            json!({"op":"assert","subject":"e","predicate":"q","value":1,"scope":"t/closed","kind":"stated"})
+        ),
+        Some(Reason::NotPermitted)
+    );
+    assert_eq!(
+        reason(json!({"op":"retract","target":"a","reason":"mistaken"})),
+        Some(Reason::NotPermitted)
+    );
+    assert_eq!(
+        reason(json!({"op":"retract","target":"b","reason":"mistaken"})),
+        Some(Reason::UnknownTarget)
+    );
+    assert_eq!(
+        reason(
+            json!({"op":"assert","subject":"e","predicate":"p","value":3,"scope":"t/open","kind":"stated","supersedes":"current"})
+        ),
+        Some(Reason::NotPermitted)
+    );
 }

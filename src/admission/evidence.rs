@@ -13,7 +13,7 @@ use crate::model::node::{NodeNo, What};
 use crate::model::operation::{ArtifactText, Memory, Operation, Premises, SourceText, Statement};
 use crate::model::refusal::Reason;
 use crate::store::draft::Draft;
-use crate::store::rows::{Lookup, NodeView, Rows};
+use crate::store::rows::{Lookup, NodeView};
 use crate::time::{Period, Start, Valid};
 
 /// What a write rests on, found.
@@ -118,7 +118,6 @@ impl Gate<'_, '_> {
     }
 
     pub(super) fn no_source<T>(&self) -> Checked<T> {
-        debug_assert!(self.stamp.seq > 0, "sequence numbers count from 1");
         refuse(
             Reason::NoSource,
             "it names no `source`, no `kind` and no `derived_from`; say where it comes from (a person: \"kind\":\"stated\")",
@@ -345,7 +344,6 @@ impl Gate<'_, '_> {
     }
 
     pub(super) fn id_taken<T>(&self, id: &Id, node: &NodeView) -> Checked<T> {
-        debug_assert!(self.draft.counters().nodes > 0, "a taken id has a node");
         let readable = node.scope().is_some_and(|scope| self.rights.allows(Right::Read, scope));
         let what = if readable {
             format!("by a {} with other content", node.type_word())

@@ -172,7 +172,6 @@ impl Gate<'_, '_> {
 
     /// R20b: working memory never supersedes another kind of memory.
     fn working_stays_apart(&self, said: &Statement, old: Option<&Fact>) -> Checked<()> {
-        debug_assert!(self.stamp.seq > 0, "sequence numbers count from 1");
         match old {
             Some(old)
                 if said.memory == Some(Memory::Working)

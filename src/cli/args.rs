@@ -25,7 +25,7 @@ pub(super) enum Shape {
 /// One argument of an operation: its field, its shape, whether it stands without a name, and help.
 pub(super) struct Field {
     /// The field of the journal line.
-    pub field: &'static str,
+    pub name: &'static str,
     /// How it is read.
     pub shape: Shape,
     /// Whether it stands without `--name`.
@@ -35,11 +35,11 @@ pub(super) struct Field {
 }
 
 const fn pos(field: &'static str, shape: Shape, help: &'static str) -> Field {
-    Field { field, shape, positional: true, help }
+    Field { name: field, shape, positional: true, help }
 }
 
 const fn opt(field: &'static str, shape: Shape, help: &'static str) -> Field {
-    Field { field, shape, positional: false, help }
+    Field { name: field, shape, positional: false, help }
 }
 
 const SUBJECT: Field = pos("subject", Shape::Text, "What it is about");
@@ -228,7 +228,7 @@ pub(super) const OPERATIONS: [Operation; 21] = [
         about: "Remove content",
         fields: &[
             Field {
-                field: "target",
+                name: "target",
                 shape: Shape::Text,
                 positional: false,
                 help: "Id of a fact, source or artifact",
@@ -289,8 +289,8 @@ pub(super) fn long(field: &str) -> String {
 fn operation(operation: &Operation) -> Command {
     let mut command = Command::new(operation.name).about(operation.about);
     for field in operation.fields {
-        let name = long(field.field);
-        let mut arg = Arg::new(field.field).help(field.help).allow_hyphen_values(true);
+        let name = long(field.name);
+        let mut arg = Arg::new(field.name).help(field.help).allow_hyphen_values(true);
         if field.positional {
             arg = arg.required(true).value_name(name.to_uppercase());
         } else {

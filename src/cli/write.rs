@@ -56,7 +56,7 @@ fn kinds(text: &str) -> Json {
 
 fn field(field: &Field, arguments: &ArgMatches) -> Result<Option<Json>, Failure> {
     let list: Vec<String> =
-        arguments.get_many::<String>(field.field).into_iter().flatten().cloned().collect();
+        arguments.get_many::<String>(field.name).into_iter().flatten().cloned().collect();
     let Some(text) = list.first() else { return Ok(None) };
     Ok(Some(match field.shape {
         Shape::Text => json!(text),
@@ -69,7 +69,7 @@ fn field(field: &Field, arguments: &ArgMatches) -> Result<Option<Json>, Failure>
             } else {
                 let message = format!(
                     "--{} is a whole number from 0 up, not {text:?}",
-                    super::args::long(field.field)
+                    super::args::long(field.name)
                 );
                 return Err(Refusal::new(Reason::BadLine, message).into());
             }
@@ -93,7 +93,7 @@ fn line(
         OPERATIONS.iter().find(|operation| operation.name == name).map_or(&[][..], |o| o.fields);
     for one in fields {
         if let Some(value) = field(one, arguments)? {
-            line.insert(one.field.to_owned(), value);
+            line.insert(one.name.to_owned(), value);
         }
     }
     if let Some(actor) = arguments.get_one::<String>("actor") {

@@ -189,12 +189,12 @@ impl Import<'_, '_> {
             self.report.lines += 1;
             if !group.last().is_none_or(|last| together(last, &next, self.options.replay)) {
                 let full = std::mem::take(&mut group);
-                self.transaction(full)?;
+                self.transaction(&full)?;
             }
             group.push(next);
         }
         if !self.stop && !group.is_empty() {
-            self.transaction(group)?;
+            self.transaction(&group)?;
         }
         self.sync()?;
         self.progress();
@@ -211,7 +211,7 @@ impl Import<'_, '_> {
         }
     }
 
-    fn transaction(&mut self, group: Vec<Parsed>) -> Result<(), DbError> {
+    fn transaction(&mut self, group: &[Parsed]) -> Result<(), DbError> {
         let known = group.first().and_then(|parsed| parsed.group.tx_id);
         if let Some(id) = known
             && self.store.inner.state.transaction(id)?.is_some()
@@ -220,13 +220,13 @@ impl Import<'_, '_> {
             return Ok(());
         }
         let whole = group.iter().take_while(|parsed| parsed.line.is_ok()).count();
-        let outcome = self.judge(&group, whole)?;
+        let outcome = self.judge(group, whole)?;
         if let Some((at, refusal)) = outcome.refused() {
-            return self.refuse(&group, at, refusal.clone());
+            return self.refuse(group, at, refusal.clone());
         }
         if let Some(Err(refusal)) = group.get(whole).map(|parsed| &parsed.line) {
             let refusal = refusal.clone();
-            return self.refuse(&group, whole, refusal);
+            return self.refuse(group, whole, refusal);
         }
         for admission in &outcome.admissions {
             match admission.verdict {

@@ -94,7 +94,7 @@ impl Store {
             rebuild: options.rebuild,
         };
         let opened = open(dir.as_ref(), &how)?;
-        Ok(Self::of(opened, &options))
+        Ok(Self::of(opened, options))
     }
 
     /// A new store in memory, gone with the last clone of it.
@@ -104,14 +104,14 @@ impl Store {
     pub fn in_memory(options: Options) -> Result<Self, DbError> {
         let tz = options.tz.map(|zone| zone.name().to_owned());
         let opened = in_memory(options.cache_bytes, tz)?;
-        Ok(Self::of(opened, &options))
+        Ok(Self::of(opened, options))
     }
 
-    fn of(opened: Opened, options: &Options) -> Self {
+    fn of(opened: Opened, options: Options) -> Self {
         let inner = Inner {
             opened_at: opened.state.counters().seq,
             state: opened.state,
-            clock: Arc::clone(&options.clock),
+            clock: options.clock,
             dir: opened.dir,
             identity: opened.identity,
             relaxed: options.relaxed,

@@ -102,10 +102,9 @@ impl<R: BufRead> Lines<R> {
             if let Some(at) = buffer.iter().position(|byte| *byte == b'\n') {
                 self.from.consume(at + 1);
                 return Ok(());
-            } else {
-                let all = buffer.len();
-                self.from.consume(all);
             }
+            let all = buffer.len();
+            self.from.consume(all);
         }
     }
 }

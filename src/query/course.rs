@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use crate::lineage::above::above;
-use crate::model::form::{Object, end, ids};
+use crate::model::form::{Object, ids};
 use crate::model::name::{Id, Predicate, Subject};
 use crate::model::node::{Fact, What};
 use crate::model::value::Value;
@@ -46,11 +46,6 @@ impl<T: ToString + Copy> Piece<T> {
             .with("facts", ids(&self.facts))
             .json()
     }
-}
-
-/// An end as JSON, for callers that print pieces themselves.
-pub fn end_json(until: Option<Valid>) -> Json {
-    end(until)
 }
 
 fn piece<T>(
@@ -117,7 +112,7 @@ pub fn timeline(
             cuts.extend(looked.filter_map(|at| at.plus_micros(every.micros()).ok()));
         }
         for node in above(view.rows(), fact.life.no)? {
-            node_valid_cuts(view, &node, &mut cuts)?;
+            node_valid_cuts(&node, &mut cuts);
         }
     }
     let starts =
@@ -147,11 +142,7 @@ fn valid_cuts(fact: &Fact) -> impl Iterator<Item = Valid> {
 }
 
 /// The boundaries at which a premise can touch v: its own ends and the starts of what supersedes it.
-fn node_valid_cuts(
-    view: &View<'_>,
-    node: &NodeView,
-    cuts: &mut BTreeSet<Valid>,
-) -> Result<(), StoreError> {
+fn node_valid_cuts(node: &NodeView, cuts: &mut BTreeSet<Valid>) {
     match node {
         NodeView::Fact(slot, _) => {
             for (_, fact) in slot.facts() {
@@ -173,8 +164,6 @@ fn node_valid_cuts(
             );
         }
     }
-    debug_assert!(view.rows().counters().nodes > 0, "a node was found");
-    Ok(())
 }
 
 /// How the answer about one instant changed: along recorded time up to `known_at`. Cost: the

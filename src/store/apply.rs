@@ -377,7 +377,15 @@ fn correct(
     let said = corrected(&target, &target.life.standing_before(stamp), id, changes);
     drop(slot);
     let named = std::slice::from_ref(&target.said.id);
-    add_statement(draft, tenant, &said, Some((&target, changes)), decision, stamp, &Linked::Named(named))?;
+    add_statement(
+        draft,
+        tenant,
+        &said,
+        Some((&target, changes)),
+        decision,
+        stamp,
+        &Linked::Named(named),
+    )?;
     let by = NodeNo(draft.counters().nodes);
     if decision.held { Ok(()) } else { close_corrected(draft, by, stamp) }
 }

@@ -27,6 +27,12 @@ pub struct Identity {
     pub tz: Option<String>,
 }
 
+/// What every version of the identity has.
+#[derive(Deserialize)]
+struct Version {
+    format: u64,
+}
+
 /// An I/O failure, with what was tried and where.
 pub fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> StoreError + use<> {
     let path = path.display().to_string();
@@ -80,10 +86,6 @@ impl Identity {
             }
             Err(error) => return Err(io("read", &path)(error)),
         };
-        #[derive(Deserialize)]
-        struct Version {
-            format: u64,
-        }
         let broken =
             || other("asof.json is damaged; restore it from a backup, or export from a copy");
         let version: Version = serde_json::from_str(&text).map_err(|_| broken())?;

@@ -9,6 +9,7 @@ use crate::model::declared::Declarations;
 use crate::model::event::Stamp;
 use crate::model::node::{Artifact, Fact, NodeNo, SlotNo, Source};
 use crate::model::operation::Suppression;
+use crate::store::engine::Entry;
 use crate::store::error::StoreError;
 use crate::time::Recorded;
 use crate::timeline::slot::{Slot, SlotKey};
@@ -118,7 +119,7 @@ fn decode<'a, T: Deserialize<'a>>(key: &[u8], bytes: &'a [u8]) -> Result<T, Stor
 ///
 /// # Errors
 /// [`StoreError::Encode`] when a row cannot be written as bytes.
-pub fn entries(key: &[u8], row: &Row) -> Result<Vec<(Vec<u8>, Vec<u8>)>, StoreError> {
+pub fn entries(key: &[u8], row: &Row) -> Result<Vec<Entry>, StoreError> {
     let bytes = match row {
         Row::Counters(counters) => encode(counters)?,
         Row::Number(number) => encode(number)?,
@@ -132,7 +133,7 @@ pub fn entries(key: &[u8], row: &Row) -> Result<Vec<(Vec<u8>, Vec<u8>)>, StoreEr
     Ok(vec![(key.to_vec(), bytes)])
 }
 
-fn slot_entries(key: &[u8], slot: &Slot) -> Result<Vec<(Vec<u8>, Vec<u8>)>, StoreError> {
+fn slot_entries(key: &[u8], slot: &Slot) -> Result<Vec<Entry>, StoreError> {
     let mut entries = vec![(key.to_vec(), encode(&slot.key)?)];
     for number in slot.touched() {
         let chunk = usize::try_from(*number).ok().and_then(|at| slot.chunks().get(at));

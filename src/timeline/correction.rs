@@ -11,12 +11,7 @@ use crate::timeline::doubt::review_date;
 /// The correcting statement. Carried over unless given: subject, predicate, value, scope,
 /// conditions, valid period (an unknown start with the instant it counted from), memory, `then`
 /// and the review date as last set. Never: source, kind, premises, `stated_at`, note.
-pub fn corrected(
-    old: &Fact,
-    standing: &Standing,
-    id: Id,
-    given: &Changes,
-) -> Statement {
+pub fn corrected(old: &Fact, standing: &Standing, id: Id, given: &Changes) -> Statement {
     let said = &old.said;
     let carried_review = review_date(standing.review_by, said.review_by, &Rules::default(), || {
         old.life.stamp.recorded

@@ -24,7 +24,8 @@ fn differ(engine: &Answer, oracle: &Answer) -> Vec<String> {
             })
             .collect()
     };
-    let texts = |values: &[Value]| -> BTreeSet<String> { values.iter().map(Value::to_string).collect() };
+    let texts =
+        |values: &[Value]| -> BTreeSet<String> { values.iter().map(Value::to_string).collect() };
     let mut all = Vec::new();
     let mut check = |what: &str, same: bool, a: String, b: String| {
         if !same {
@@ -32,9 +33,19 @@ fn differ(engine: &Answer, oracle: &Answer) -> Vec<String> {
         }
     };
     let show = |x: &dyn std::fmt::Debug| format!("{x:?}");
-    check("outcome", engine.outcome == oracle.outcome, engine.outcome.clone(), oracle.outcome.clone());
+    check(
+        "outcome",
+        engine.outcome == oracle.outcome,
+        engine.outcome.clone(),
+        oracle.outcome.clone(),
+    );
     check("facts", engine.facts == oracle.facts, show(&engine.facts), show(&oracle.facts));
-    check("values", texts(&engine.values) == texts(&oracle.values), show(&engine.values), show(&oracle.values));
+    check(
+        "values",
+        texts(&engine.values) == texts(&oracle.values),
+        show(&engine.values),
+        show(&oracle.values),
+    );
     check("doubts", engine.doubts == oracle.doubts, show(&engine.doubts), show(&oracle.doubts));
     let leads = exact(&engine.leads) == exact(&oracle.leads) || oracle.leads.len() > 20;
     check("leads", leads, show(&engine.leads), show(&oracle.leads));
@@ -51,13 +62,19 @@ pub fn compare(world: &[Value], questions: &[Value], explained: bool) -> Vec<Str
     for lines in transactions(world) {
         let (counts, refused) = engine.write(&lines);
         let verdicts = oracle.write(&lines, CLOCK);
-        let theirs = verdicts.iter().enumerate().find_map(|(place, (_, code))| Some((place, code.clone()?)));
-        let count = |word: &str| verdicts.iter().filter(|(verdict, _)| verdict == word).count() as u64;
+        let theirs =
+            verdicts.iter().enumerate().find_map(|(place, (_, code))| Some((place, code.clone()?)));
+        let count =
+            |word: &str| verdicts.iter().filter(|(verdict, _)| verdict == word).count() as u64;
         let same = refused == theirs
-            && ["admitted", "unchanged", "held", "refused"].iter().all(|word| counts[word] == count(word));
+            && ["admitted", "unchanged", "held", "refused"]
+                .iter()
+                .all(|word| counts[word] == count(word));
         if !same {
             let last = lines.last().map(ToString::to_string).unwrap_or_default();
-            faults.push(format!("verdict: engine {counts:?} {refused:?}, oracle {verdicts:?}: {last}"));
+            faults.push(format!(
+                "verdict: engine {counts:?} {refused:?}, oracle {verdicts:?}: {last}"
+            ));
             return faults;
         }
     }

@@ -11,11 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 fn strong_enough(w: &World, line: &Line, target: usize) -> Result<(), Refusal> {
-    if w.too_weak(&line.acting_kind()?, target, NOW) {
-        Err("weaker_kind")
-    } else {
-        Ok(())
-    }
+    if w.too_weak(&line.acting_kind()?, target, NOW) { Err("weaker_kind") } else { Ok(()) }
 }
 
 fn target(w: &World, line: &Line, tenant: &str) -> Result<usize, Refusal> {
@@ -43,13 +39,8 @@ pub fn support(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
 
 /// Whether `node` was made, at any distance, from `from`.
 fn rests_on(w: &World, node: usize, from: usize) -> bool {
-    let premises = w
-        .justifications(node, NOW)
-        .into_iter()
-        .flat_map(|j| j.1.clone());
-    premises
-        .into_iter()
-        .any(|p| p == from || rests_on(w, p, from))
+    let premises = w.justifications(node, NOW).into_iter().flat_map(|j| j.1.clone());
+    premises.into_iter().any(|p| p == from || rests_on(w, p, from))
 }
 
 pub fn affirm(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
@@ -80,10 +71,7 @@ pub fn end(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal>
 }
 
 fn reason(line: &Line) -> Result<How, Refusal> {
-    match line
-        .one_of("reason", &["mistaken", "withdrawn"])?
-        .as_deref()
-    {
+    match line.one_of("reason", &["mistaken", "withdrawn"])?.as_deref() {
         Some("mistaken") => Ok(How::Mistaken),
         Some(_) => Ok(How::Withdrawn),
         None => Err("bad_line"),
@@ -107,22 +95,16 @@ pub fn retract_claim(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
     let (subject, predicate) = (line.need_name("subject")?, line.need_name("predicate")?);
     let named = |&i: &usize| {
         w.nodes[i].scope == scope
-            && w.fact(i)
-                .is_some_and(|f| f.value == value && f.when.is_empty())
+            && w.fact(i).is_some_and(|f| f.value == value && f.when.is_empty())
             && w.erased(i).is_none()
     };
-    let copies: Vec<usize> = w
-        .slot(&tenant_of_scope(&scope), &subject, &predicate)
-        .into_iter()
-        .filter(named)
-        .collect();
+    let copies: Vec<usize> =
+        w.slot(&tenant_of_scope(&scope), &subject, &predicate).into_iter().filter(named).collect();
     if copies.is_empty() {
         return Err("unknown_target");
     }
-    let to_close: Vec<usize> = copies
-        .into_iter()
-        .filter(|&i| w.closing(i, NOW).is_none())
-        .collect();
+    let to_close: Vec<usize> =
+        copies.into_iter().filter(|&i| w.closing(i, NOW).is_none()).collect();
     for &node in &to_close {
         strong_enough(w, line, node)?;
     }
@@ -130,10 +112,7 @@ pub fn retract_claim(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
         return Ok(Verdict::Unchanged);
     }
     for node in to_close {
-        w.record(What::Closed {
-            node,
-            how: how.clone(),
-        });
+        w.record(What::Closed { node, how: how.clone() });
     }
     Ok(Verdict::Admitted)
 }
@@ -157,10 +136,7 @@ pub fn reinstate(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Re
         }
     }
     if w.open(correction, NOW) {
-        w.record(What::Closed {
-            node: correction,
-            how: How::Mistaken,
-        });
+        w.record(What::Closed { node: correction, how: How::Mistaken });
     }
     Ok(Verdict::Admitted)
 }
@@ -203,11 +179,8 @@ pub fn confirm(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
         return Err("weaker_kind");
     }
     let node = w.nodes[index].clone();
-    let evidence: BTreeSet<usize> = w
-        .justifications(index, NOW)
-        .into_iter()
-        .flat_map(|j| j.1.clone())
-        .collect();
+    let evidence: BTreeSet<usize> =
+        w.justifications(index, NOW).into_iter().flat_map(|j| j.1.clone()).collect();
     for premise in evidence {
         usable_premise(w, premise)?;
     }
@@ -221,10 +194,7 @@ pub fn confirm(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
 
 pub fn reject(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
     let node = waiting(w, line, tenant)?;
-    w.record(What::Closed {
-        node,
-        how: How::Rejected,
-    });
+    w.record(What::Closed { node, how: How::Rejected });
     Ok(Verdict::Admitted)
 }
 
@@ -246,9 +216,7 @@ pub fn erase(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusa
         let scope = line.scope()?;
         let subject = line.name("subject")?;
         let named = |&i: &usize| {
-            let about = subject
-                .as_ref()
-                .is_none_or(|s| w.fact(i).is_some_and(|f| f.subject == *s));
+            let about = subject.as_ref().is_none_or(|s| w.fact(i).is_some_and(|f| f.subject == *s));
             within(&w.nodes[i].scope, &scope) && about && w.erased(i).is_none()
         };
         (0..w.nodes.len()).filter(named).collect()

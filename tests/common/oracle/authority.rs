@@ -12,8 +12,7 @@ fn read_order(list: &Value) -> Order {
         Some(tie) => tie.iter().map(word).collect(),
         None => vec![word(v)],
     };
-    list.as_array()
-        .map_or(Vec::new(), |all| all.iter().map(rank).collect())
+    list.as_array().map_or(Vec::new(), |all| all.iter().map(rank).collect())
 }
 
 pub fn default_order() -> Order {
@@ -22,16 +21,12 @@ pub fn default_order() -> Order {
 
 /// Smaller is stronger; a kind the order does not name is weaker than all it names.
 pub fn rank(order: &Order, kind: &str) -> usize {
-    order
-        .iter()
-        .position(|tie| tie.iter().any(|k| k == kind))
-        .unwrap_or(order.len())
+    order.iter().position(|tie| tie.iter().any(|k| k == kind)).unwrap_or(order.len())
 }
 
 impl World {
     pub fn order(&self, tenant: &str, predicate: &str, k: i64) -> Order {
-        self.declared(tenant, predicate, "authority", k)
-            .map_or_else(default_order, read_order)
+        self.declared(tenant, predicate, "authority", k).map_or_else(default_order, read_order)
     }
 
     /// The order by which a node is judged: that of its own predicate.
@@ -49,13 +44,9 @@ impl World {
         }
         match self.nodes[node].body {
             Body::Artifact => {
-                let evidence: Vec<_> = self
-                    .justifications(node, k)
-                    .into_iter()
-                    .map(|j| j.1.clone())
-                    .collect();
-                self.evidence_kind(&evidence, order, k)
-                    .unwrap_or_else(|| "inferred".to_string())
+                let evidence: Vec<_> =
+                    self.justifications(node, k).into_iter().map(|j| j.1.clone()).collect();
+                self.evidence_kind(&evidence, order, k).unwrap_or_else(|| "inferred".to_string())
             }
             _ => self.nodes[node].kind.clone().unwrap_or_default(),
         }
@@ -68,18 +59,12 @@ impl World {
             let mut weakest: Option<String> = None;
             for &premise in premises {
                 let kind = self.kind(premise, order, k);
-                if weakest
-                    .as_ref()
-                    .is_none_or(|w| rank(order, &kind) > rank(order, w))
-                {
+                if weakest.as_ref().is_none_or(|w| rank(order, &kind) > rank(order, w)) {
                     weakest = Some(kind);
                 }
             }
             let Some(weakest) = weakest else { continue };
-            if best
-                .as_ref()
-                .is_none_or(|b| rank(order, &weakest) < rank(order, b))
-            {
+            if best.as_ref().is_none_or(|b| rank(order, &weakest) < rank(order, b)) {
                 best = Some(weakest);
             }
         }

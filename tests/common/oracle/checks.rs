@@ -10,27 +10,16 @@ use serde_json::Value;
 /// A node of this tenant that was not erased.
 pub fn living_target(w: &World, tenant: &str, id: &str) -> Result<usize, Refusal> {
     let node = w.find(tenant, id).ok_or("unknown_target")?;
-    if w.erased(node).is_some() {
-        Err("target_erased")
-    } else {
-        Ok(node)
-    }
+    if w.erased(node).is_some() { Err("target_erased") } else { Ok(node) }
 }
 
 /// R23a: open and not held.
 pub fn need_open(w: &World, node: usize) -> Result<(), Refusal> {
-    if w.open(node, NOW) && !w.held(node, NOW) {
-        Ok(())
-    } else {
-        Err("not_open")
-    }
+    if w.open(node, NOW) && !w.held(node, NOW) { Ok(()) } else { Err("not_open") }
 }
 
 pub fn check_type(w: &World, tenant: &str, fact: &Fact) -> Result<(), Refusal> {
-    match w
-        .declared(tenant, &fact.predicate, "value_type", NOW)
-        .and_then(Value::as_str)
-    {
+    match w.declared(tenant, &fact.predicate, "value_type", NOW).and_then(Value::as_str) {
         Some(wanted) if wanted != shape::type_of(&fact.value) => Err("bad_value"),
         _ => Ok(()),
     }
@@ -81,9 +70,7 @@ pub fn premises(
         if all.is_empty() {
             all.push(Vec::new());
         }
-        all.iter_mut()
-            .filter(|p| !p.contains(&node))
-            .for_each(|p| p.push(node));
+        all.iter_mut().filter(|p| !p.contains(&node)).for_each(|p| p.push(node));
     }
     Ok(all)
 }
@@ -104,9 +91,7 @@ pub fn changed_after(w: &World, premise: usize, read_at: i64) -> bool {
         What::Superseded { to, .. } => *to == premise,
         _ => false,
     };
-    w.acts
-        .iter()
-        .any(|act| act.seq > read_at && touches(&act.what))
+    w.acts.iter().any(|act| act.seq > read_at && touches(&act.what))
 }
 
 /// R23a: number of the last event about a fact of the slot in that scope.
@@ -124,12 +109,7 @@ pub fn version(w: &World, tenant: &str, scope: &str, fact: &Fact) -> i64 {
         What::Resolved(nodes) => nodes.iter().any(|n| here(*n)),
         _ => false,
     };
-    w.acts
-        .iter()
-        .filter(|act| about(&act.what))
-        .map(|act| act.seq)
-        .max()
-        .unwrap_or(0)
+    w.acts.iter().filter(|act| about(&act.what)).map(|act| act.seq).max().unwrap_or(0)
 }
 
 pub fn own_or_living(w: &World, tenant: &str, own_id: &str, id: &str) -> Result<usize, Refusal> {
@@ -150,10 +130,7 @@ pub fn current(w: &World, node: &Node, fact: &Fact, own_rank: usize, order: &Ord
             && time::overlap(period, (w.counts_from(i), w.until(i, NOW)))
             && rank(order, &w.kind(i, order, NOW)) >= own_rank
     };
-    w.slot(&node.tenant, &fact.subject, &fact.predicate)
-        .into_iter()
-        .filter(names)
-        .collect()
+    w.slot(&node.tenant, &fact.subject, &fact.predicate).into_iter().filter(names).collect()
 }
 
 /// R18 for what is superseded by name; the answer is whether a target is of a stronger kind (then held).

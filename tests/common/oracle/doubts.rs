@@ -16,11 +16,8 @@ pub fn all(
     let mut shown = BTreeSet::new();
     for value in super::resolve::values_of(w, rest) {
         let says = |n: &&usize| w.fact(**n).is_some_and(|f| f.value == value);
-        let of_copies: Vec<_> = rest
-            .iter()
-            .filter(says)
-            .map(|&n| about(w, q, n, standing))
-            .collect();
+        let of_copies: Vec<_> =
+            rest.iter().filter(says).map(|&n| about(w, q, n, standing)).collect();
         if of_copies.iter().all(|doubts| !doubts.is_empty()) {
             shown.extend(of_copies.into_iter().flatten());
         }
@@ -55,9 +52,7 @@ fn override_ended(
 ) -> Option<String> {
     let only_ended = |bars: &Vec<Bar>| {
         bars.contains(&Bar::Expired)
-            && bars
-                .iter()
-                .all(|b| matches!(b, Bar::Expired | Bar::Changed(_)))
+            && bars.iter().all(|b| matches!(b, Bar::Expired | Bar::Changed(_)))
     };
     let mut last: Option<(i64, usize)> = None;
     for other in w.superseders(node, q.k, None).into_keys() {
@@ -109,14 +104,8 @@ fn stopped_at(w: &World, q: &Question, node: usize) -> Option<i64> {
         Some((How::Withdrawn, at)) => Some(at),
         _ => None,
     };
-    let marked = w
-        .mark(node, q.v, q.k)
-        .filter(|m| m.retracted)
-        .map(|m| m.since);
-    w.disabled(node, q.k)
-        .max(withdrawn)
-        .max(marked)
-        .max(w.erased(node))
+    let marked = w.mark(node, q.v, q.k).filter(|m| m.retracted).map(|m| m.since);
+    w.disabled(node, q.k).max(withdrawn).max(marked).max(w.erased(node))
 }
 
 /// R23a: as last set, else the interval after the recorded instant or the last affirm.
@@ -128,10 +117,6 @@ fn review_by(w: &World, q: &Question, node: usize) -> Option<i64> {
     let every = w
         .declared(&w.nodes[node].tenant, &fact.predicate, "review_every", q.k)
         .and_then(Value::as_str)?;
-    let looked_at = w
-        .affirms(node, q.k)
-        .into_iter()
-        .max()
-        .unwrap_or(w.nodes[node].recorded);
+    let looked_at = w.affirms(node, q.k).into_iter().max().unwrap_or(w.nodes[node].recorded);
     Some(looked_at + time::interval(every).ok()?)
 }

@@ -14,14 +14,7 @@ pub fn take_effect(
 ) -> Result<(), Refusal> {
     let order = w.order_of(index, NOW);
     let limit = minding_kind.then(|| rank(&order, &w.kind(index, &order, NOW)));
-    for to in reach(
-        w,
-        index,
-        &w.nodes[index].named.clone(),
-        before,
-        limit,
-        &order,
-    ) {
+    for to in reach(w, index, &w.nodes[index].named.clone(), before, limit, &order) {
         supersede(w, index, to)?;
     }
     let Some(target) = w.nodes[index].corrects else {
@@ -29,10 +22,7 @@ pub fn take_effect(
     };
     for copy in w.copies(target, before) {
         if w.nodes[copy].scope == w.nodes[target].scope && w.closing(copy, NOW).is_none() {
-            w.record(What::Closed {
-                node: copy,
-                how: How::Corrected(index),
-            });
+            w.record(What::Closed { node: copy, how: How::Corrected(index) });
         }
     }
     Ok(())

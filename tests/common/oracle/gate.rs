@@ -32,11 +32,7 @@ pub fn seen_before(
     if w.nodes[node].content != *content {
         return Err("id_taken");
     }
-    if w.erased(node).is_some() {
-        Err("revival")
-    } else {
-        Ok(Some(Verdict::Unchanged))
-    }
+    if w.erased(node).is_some() { Err("revival") } else { Ok(Some(Verdict::Unchanged)) }
 }
 
 /// A new id where the line gives none.
@@ -69,12 +65,9 @@ pub fn assert(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
     };
     let proposal = propose(w, line, scope, fact)?;
     let tenant = proposal.node.tenant.clone();
-    if let Some(verdict) = seen_before(
-        w,
-        &tenant,
-        line.name("id")?.as_deref(),
-        &proposal.node.content,
-    )? {
+    if let Some(verdict) =
+        seen_before(w, &tenant, line.name("id")?.as_deref(), &proposal.node.content)?
+    {
         return Ok(verdict);
     }
     admit(w, proposal)
@@ -126,11 +119,7 @@ pub fn correct(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
         return Err("weaker_kind");
     }
     let ends_here = line.has("valid_until") || line.has("valid_through");
-    let until = if ends_here {
-        line.end()?
-    } else {
-        w.until(target, NOW)
-    };
+    let until = if ends_here { line.end()? } else { w.until(target, NOW) };
     let from = if line.has("valid_from") {
         line.start()?.unwrap_or(Start::Unknown(w.recorded))
     } else {
@@ -140,30 +129,16 @@ pub fn correct(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
         subject: line.name("subject")?.unwrap_or(old.subject),
         predicate: line.name("predicate")?.unwrap_or(old.predicate),
         value: line.value()?.unwrap_or(old.value),
-        when: if line.has("when") {
-            line.conditions()?
-        } else {
-            old.when
-        },
+        when: if line.has("when") { line.conditions()? } else { old.when },
         from,
         until,
-        open_ended: if ends_here {
-            until.is_none()
-        } else {
-            old.open_ended
-        },
-        then: line
-            .one_of("then", &["resume", "uncertain", "ask", "never"])?
-            .or(old.then),
+        open_ended: if ends_here { until.is_none() } else { old.open_ended },
+        then: line.one_of("then", &["resume", "uncertain", "ask", "never"])?.or(old.then),
         review_by: line.instant("review_by")?.or(w.review_set(target, NOW)),
         memory: memory(line)?.or(old.memory),
         source: None,
     };
-    let scope = if line.has("scope") {
-        line.scope()?
-    } else {
-        w.nodes[target].scope.clone()
-    };
+    let scope = if line.has("scope") { line.scope()? } else { w.nodes[target].scope.clone() };
     if tenant_of_scope(&scope) != tenant {
         return Err("scope_mismatch");
     }
@@ -182,14 +157,7 @@ pub fn correct(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
 
 /// The rest of the gate, in order; the first thing wrong is the reason.
 fn admit(w: &mut World, p: Proposal) -> Result<Verdict, Refusal> {
-    let Proposal {
-        mut node,
-        source,
-        derived_from,
-        named,
-        expect_version,
-        read_at,
-    } = p;
+    let Proposal { mut node, source, derived_from, named, expect_version, read_at } = p;
     let Body::Fact(mut fact) = node.body.clone() else {
         return Err("bad_line");
     };
@@ -198,25 +166,12 @@ fn admit(w: &mut World, p: Proposal) -> Result<Verdict, Refusal> {
         return Err("no_source");
     }
     check_type(w, &node.tenant, &fact)?;
-    let evidence = premises(
-        w,
-        &node.tenant,
-        &node.id,
-        source.as_deref(),
-        &derived_from,
-        read_at,
-    )?;
+    let evidence = premises(w, &node.tenant, &node.id, source.as_deref(), &derived_from, read_at)?;
     if expect_version.is_some_and(|n| n != version(w, &node.tenant, &node.scope, &fact)) {
         return Err("version_conflict");
     }
     fact.source = source.as_deref().and_then(|id| w.find(&node.tenant, id));
-    node.kind = Some(kind_as_admitted(
-        w,
-        node.kind.as_deref(),
-        &fact,
-        &evidence,
-        &order,
-    ));
+    node.kind = Some(kind_as_admitted(w, node.kind.as_deref(), &fact, &evidence, &order));
     check_memory(&fact, node.kind.as_deref().unwrap_or_default(), &evidence)?;
     let kind = node.kind.clone().unwrap_or_default();
     node.by_id = matches!(named, Named::Ids(_));
@@ -238,11 +193,7 @@ fn admit(w: &mut World, p: Proposal) -> Result<Verdict, Refusal> {
     if !held {
         take_effect(w, index, index, true)?;
     }
-    Ok(if held {
-        Verdict::Held
-    } else {
-        Verdict::Admitted
-    })
+    Ok(if held { Verdict::Held } else { Verdict::Admitted })
 }
 
 /// Appends the node and its justifications.
@@ -252,10 +203,7 @@ pub fn create(w: &mut World, node: Node, evidence: Vec<Vec<usize>>) -> usize {
     w.nodes.push(node);
     w.record(What::Created(index));
     for premises in evidence {
-        w.record(What::Justified {
-            node: index,
-            premises,
-        });
+        w.record(What::Justified { node: index, premises });
     }
     index
 }
@@ -269,10 +217,7 @@ fn kind_as_admitted(
     order: &Order,
 ) -> String {
     let of_source = fact.source.map(|s| w.kind(s, order, NOW));
-    let kind = own
-        .map(str::to_string)
-        .or(of_source)
-        .unwrap_or_else(|| "inferred".to_string());
+    let kind = own.map(str::to_string).or(of_source).unwrap_or_else(|| "inferred".to_string());
     match w.evidence_kind(evidence, order, NOW) {
         Some(cap) if rank(order, &cap) > rank(order, &kind) => cap,
         _ => kind,

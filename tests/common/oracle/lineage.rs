@@ -67,18 +67,12 @@ impl World {
             }
         }
         match (closed, changed) {
-            (Some((at, root)), _) => Some(Fault {
-                retracted: true,
-                by: root,
-                since: at.max(recorded),
-                last,
-            }),
-            (None, Some(premise)) => Some(Fault {
-                retracted: false,
-                by: Some(premise),
-                since: last,
-                last,
-            }),
+            (Some((at, root)), _) => {
+                Some(Fault { retracted: true, by: root, since: at.max(recorded), last })
+            }
+            (None, Some(premise)) => {
+                Some(Fault { retracted: false, by: Some(premise), since: last, last })
+            }
             (None, None) => None,
         }
     }
@@ -108,11 +102,7 @@ impl World {
         let earliest = causes.iter().map(|c| c.0).min()?;
         let hidden = self.erased(premise).is_some();
         let first = causes.into_iter().find(|c| c.0 == earliest)?;
-        Some(if hidden && first.1 == Some(premise) {
-            (first.0, None)
-        } else {
-            first
-        })
+        Some(if hidden && first.1 == Some(premise) { (first.0, None) } else { first })
     }
 
     /// When a premise last changed in a way that touches v, after the baseline and by k.
@@ -129,9 +119,7 @@ impl World {
         let (then, now) = (self.until(premise, baseline), self.until(premise, k));
         let touches_from = then.unwrap_or(i64::MAX).min(now.unwrap_or(i64::MAX));
         if then != now && v >= touches_from {
-            self.ends_after(premise, baseline, k)
-                .into_iter()
-                .for_each(&mut note);
+            self.ends_after(premise, baseline, k).into_iter().for_each(&mut note);
         }
         for (other, (_, since)) in self.superseders(premise, k, Some(node)) {
             let in_reach = super::world::within(&self.nodes[node].scope, &self.nodes[other].scope);
@@ -139,10 +127,7 @@ impl World {
                 note(since);
             }
         }
-        if let Some(mark) = self
-            .mark(premise, v, k)
-            .filter(|m| !m.retracted && m.last > baseline)
-        {
+        if let Some(mark) = self.mark(premise, v, k).filter(|m| !m.retracted && m.last > baseline) {
             note(mark.last);
         }
         last
@@ -151,11 +136,7 @@ impl World {
     fn ends_after(&self, node: usize, after: i64, k: i64) -> Vec<i64> {
         let hit =
             |act: &&super::world::Act| matches!(act.what, What::Ended { node: n, .. } if n == node);
-        self.known(k)
-            .filter(hit)
-            .map(|act| act.recorded)
-            .filter(|&at| at > after)
-            .collect()
+        self.known(k).filter(hit).map(|act| act.recorded).filter(|&at| at > after).collect()
     }
 
     /// Retracted as mistaken, corrected or rejected: as if it had never been (section 6, step 10).

@@ -65,13 +65,7 @@ pub struct Oracle {
 
 impl Oracle {
     pub fn new() -> Self {
-        Oracle {
-            world: World {
-                recorded: i64::MIN,
-                ..World::default()
-            },
-            clock: i64::MIN,
-        }
+        Oracle { world: World { recorded: i64::MIN, ..World::default() }, clock: i64::MIN }
     }
 
     /// Replays one transaction: one verdict a line, with the code at the line that was refused.
@@ -82,10 +76,7 @@ impl Oracle {
             return same("unchanged");
         }
         match self.apply(lines, clock_us) {
-            Ok(verdicts) => verdicts
-                .into_iter()
-                .map(|v| (word(v).to_string(), None))
-                .collect(),
+            Ok(verdicts) => verdicts.into_iter().map(|v| (word(v).to_string(), None)).collect(),
             Err((place, code)) => {
                 let mut all = same("refused");
                 if let Some(line) = all.get_mut(place) {
@@ -115,10 +106,7 @@ impl Oracle {
             self.world = world;
         }
         // A transaction that changed nothing is remembered too, but takes no number and no instant.
-        let ids = lines
-            .iter()
-            .filter_map(|l| l["tx_id"].as_str())
-            .map(str::to_string);
+        let ids = lines.iter().filter_map(|l| l["tx_id"].as_str()).map(str::to_string);
         self.world.transactions.extend(ids);
         Ok(verdicts)
     }
@@ -139,10 +127,7 @@ impl Oracle {
     pub fn get(&self, q: &Value) -> Answer {
         match self.read_question(q) {
             Some(question) => resolve::answer(&self.world, &question),
-            None => Answer {
-                outcome: "unknown".to_string(),
-                ..Answer::default()
-            },
+            None => Answer { outcome: "unknown".to_string(), ..Answer::default() },
         }
     }
 

@@ -31,10 +31,9 @@ fn named_nodes(w: &World, line: &Line, node: &Node) -> Result<Vec<usize>, Refusa
     match line.named()? {
         Named::Nothing => Ok(Vec::new()),
         Named::Current => Err("bad_value"),
-        Named::Ids(ids) => ids
-            .iter()
-            .map(|id| own_or_living(w, &node.tenant, &node.id, id))
-            .collect(),
+        Named::Ids(ids) => {
+            ids.iter().map(|id| own_or_living(w, &node.tenant, &node.id, id)).collect()
+        }
     }
 }
 
@@ -78,14 +77,8 @@ pub fn artifact(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
     if derived_from.is_empty() {
         return Err("no_source");
     }
-    let evidence = premises(
-        w,
-        &node.tenant,
-        &node.id,
-        None,
-        &derived_from,
-        line.number("read_at")?,
-    )?;
+    let evidence =
+        premises(w, &node.tenant, &node.id, None, &derived_from, line.number("read_at")?)?;
     node.named = named_nodes(w, line, &node)?;
     check_named(w, &node, "stated", &default_order())?;
     let index = create(w, node, evidence);
@@ -103,13 +96,7 @@ pub fn predicate(w: &mut World, line: &Line, tenant: Option<String>) -> Result<V
         time::interval(&text)?;
     }
     let mut fields = Map::new();
-    for field in [
-        "cardinality",
-        "value_type",
-        "authority",
-        "then",
-        "review_every",
-    ] {
+    for field in ["cardinality", "value_type", "authority", "then", "review_every"] {
         if let Some(value) = line.raw(field) {
             fields.insert(field.to_string(), value.clone());
         }
@@ -117,11 +104,7 @@ pub fn predicate(w: &mut World, line: &Line, tenant: Option<String>) -> Result<V
     if let Some(tenant) = &tenant {
         w.meet_tenant(tenant);
     }
-    w.record(What::Declared {
-        tenant,
-        name,
-        fields,
-    });
+    w.record(What::Declared { tenant, name, fields });
     Ok(Verdict::Admitted)
 }
 
@@ -131,26 +114,23 @@ pub fn suppress(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
     if tenant.contains('*') {
         return Err("bad_name");
     }
-    let id = line
-        .name("id")?
-        .unwrap_or_else(|| format!("made-{}", w.acts.len()));
+    let id = line.name("id")?.unwrap_or_else(|| format!("made-{}", w.acts.len()));
     let content = line.content()?;
+    // One that was lifted may be laid down anew, under the same id.
+    let mut in_force = None;
     for act in &w.acts {
         match &act.what {
-            What::Suppressed {
-                tenant: t,
-                id: i,
-                content: c,
-                ..
-            } if *t == tenant && *i == id => {
-                return if *c == content {
-                    Ok(Verdict::Unchanged)
-                } else {
-                    Err("id_taken")
-                };
+            What::Suppressed { tenant: t, id: i, content: c, .. } if *t == tenant && *i == id => {
+                in_force = Some(c.clone())
             }
+            What::Unsuppressed { tenant: t, id: i } if *t == tenant && *i == id => in_force = None,
             _ => {}
         }
+    }
+    match in_force {
+        Some(c) if c == content => return Ok(Verdict::Unchanged),
+        Some(_) => return Err("id_taken"),
+        None => {}
     }
     let rule = Rule {
         scope,
@@ -160,12 +140,7 @@ pub fn suppress(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
         until: line.instant("until")?,
     };
     w.meet_tenant(&tenant);
-    w.record(What::Suppressed {
-        tenant,
-        id,
-        rule: Box::new(rule),
-        content,
-    });
+    w.record(What::Suppressed { tenant, id, rule: Box::new(rule), content });
     Ok(Verdict::Admitted)
 }
 
@@ -174,9 +149,9 @@ pub fn unsuppress(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, R
     let mut in_force = None;
     for act in &w.acts {
         match &act.what {
-            What::Suppressed {
-                tenant: t, id: i, ..
-            } if t == tenant && *i == id => in_force = Some(true),
+            What::Suppressed { tenant: t, id: i, .. } if t == tenant && *i == id => {
+                in_force = Some(true)
+            }
             What::Unsuppressed { tenant: t, id: i } if t == tenant && *i == id => {
                 in_force = Some(false)
             }
@@ -186,10 +161,7 @@ pub fn unsuppress(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, R
     if !in_force.ok_or("unknown_target")? {
         return Ok(Verdict::Unchanged);
     }
-    w.record(What::Unsuppressed {
-        tenant: tenant.to_string(),
-        id,
-    });
+    w.record(What::Unsuppressed { tenant: tenant.to_string(), id });
     Ok(Verdict::Admitted)
 }
 
@@ -202,10 +174,7 @@ pub fn resolve(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
         return Err("bad_line");
     }
     let keep = living_target(w, tenant, &line.need_name("keep")?)?;
-    let all = ids
-        .iter()
-        .map(|id| living_target(w, tenant, id))
-        .collect::<Result<Vec<_>, _>>()?;
+    let all = ids.iter().map(|id| living_target(w, tenant, id)).collect::<Result<Vec<_>, _>>()?;
     let kept = w.fact(keep).ok_or("slot_mismatch")?.clone();
     for &node in all.iter().chain([&keep]) {
         let fact = w.fact(node).ok_or("slot_mismatch")?;
@@ -217,25 +186,12 @@ pub fn resolve(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
             return Err("weaker_kind");
         }
     }
-    let others: Vec<usize> = all
-        .into_iter()
-        .filter(|&n| !w.same_claim(n, keep))
-        .collect();
-    if others
-        .iter()
-        .any(|&n| !within(&w.nodes[keep].scope, &w.nodes[n].scope))
-    {
+    let others: Vec<usize> = all.into_iter().filter(|&n| !w.same_claim(n, keep)).collect();
+    if others.iter().any(|&n| !within(&w.nodes[keep].scope, &w.nodes[n].scope)) {
         return Err("scope_mismatch");
     }
     let order = w.order_of(keep, NOW);
-    let reached = reach(
-        w,
-        keep,
-        &others,
-        w.nodes.len(),
-        Some(rank(&order, &acting)),
-        &order,
-    );
+    let reached = reach(w, keep, &others, w.nodes.len(), Some(rank(&order, &acting)), &order);
     w.record(What::Resolved(others.into_iter().chain([keep]).collect()));
     for to in reached {
         supersede(w, keep, to)?;

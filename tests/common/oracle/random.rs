@@ -45,15 +45,8 @@ pub fn random_world(seed: u64, n_events: usize) -> Vec<Value> {
     let two_tenants = dice.chance(25);
     let store = Oracle::new();
     let told = Told::default();
-    let mut teller = Teller {
-        dice,
-        step: 1,
-        count: 0,
-        two_tenants,
-        store,
-        told,
-        lines: Vec::new(),
-    };
+    let mut teller =
+        Teller { dice, step: 1, count: 0, two_tenants, store, told, lines: Vec::new() };
     while teller.lines.len() < n_events {
         teller.transaction();
     }
@@ -65,11 +58,7 @@ impl Teller {
     /// Tells one transaction; of those that would be refused, some are left out.
     fn transaction(&mut self) {
         let before = self.told.clone();
-        let size = if self.dice.chance(80) {
-            1
-        } else {
-            2 + self.dice.below(2)
-        };
+        let size = if self.dice.chance(80) { 1 } else { 2 + self.dice.below(2) };
         let mut lines = Vec::new();
         for _ in 0..size {
             let mut line = self.line();
@@ -91,9 +80,7 @@ impl Teller {
             }
         }
         for (line, _) in lines.iter().zip(&verdicts).filter(|(_, v)| v.0 == "held") {
-            self.told
-                .held
-                .extend(line["id"].as_str().map(str::to_string));
+            self.told.held.extend(line["id"].as_str().map(str::to_string));
         }
         self.lines.extend(lines);
         self.step += 1;
@@ -106,13 +93,8 @@ impl Teller {
             (Some("source"), Some(id), _) => self.told.sources.push(id),
             (Some("artifact"), Some(id), _) => self.told.artifacts.push(id),
             (Some("correct"), Some(_), Some(target)) => {
-                let old = self
-                    .told
-                    .facts
-                    .iter()
-                    .find(|f| f["id"] == target)
-                    .cloned()
-                    .unwrap_or_default();
+                let old =
+                    self.told.facts.iter().find(|f| f["id"] == target).cloned().unwrap_or_default();
                 let slot = ["subject", "predicate"].map(|key| (key, old[key].clone()));
                 let mut line = line.clone();
                 slot.into_iter().for_each(|(key, value)| line[key] = value);
@@ -153,22 +135,15 @@ impl Teller {
         if self.two_tenants && self.dice.chance(15) {
             return "u/a".to_string();
         }
-        self.dice
-            .pick(&["t", "t/a", "t/a", "t/a/x", "t/b"])
-            .to_string()
+        self.dice.pick(&["t", "t/a", "t/a", "t/a/x", "t/b"]).to_string()
     }
 
     fn some_fact(&mut self) -> Option<String> {
         let recent = self.dice.below(self.told.facts.len().min(8));
         let any = self.dice.below(self.told.facts.len());
-        let place = if self.dice.chance(70) {
-            self.told.facts.len().checked_sub(recent + 1)?
-        } else {
-            any
-        };
-        self.told.facts.get(place)?["id"]
-            .as_str()
-            .map(str::to_string)
+        let place =
+            if self.dice.chance(70) { self.told.facts.len().checked_sub(recent + 1)? } else { any };
+        self.told.facts.get(place)?["id"].as_str().map(str::to_string)
     }
 
     /// Any source, fact or artifact.
@@ -186,9 +161,7 @@ impl Teller {
     }
 
     fn source(&mut self) -> Value {
-        let kind = self
-            .dice
-            .pick(&["stated", "stated", "observed", "reported", "inferred"]);
+        let kind = self.dice.pick(&["stated", "stated", "observed", "reported", "inferred"]);
         let mut line =
             json!({"op": "source", "id": self.fresh('s'), "scope": self.scope(), "kind": kind});
         if self.dice.chance(20) {
@@ -288,24 +261,11 @@ impl Teller {
         let Some(keep) = self.some_fact() else {
             return self.assert();
         };
-        let kept = self
-            .told
-            .facts
-            .iter()
-            .find(|f| f["id"] == keep)
-            .cloned()
-            .unwrap_or_default();
+        let kept = self.told.facts.iter().find(|f| f["id"] == keep).cloned().unwrap_or_default();
         let rival =
             |f: &&Value| f["subject"] == kept["subject"] && f["predicate"] == kept["predicate"];
-        let rivals: Vec<Value> = self
-            .told
-            .facts
-            .iter()
-            .rev()
-            .filter(rival)
-            .take(6)
-            .map(|f| f["id"].clone())
-            .collect();
+        let rivals: Vec<Value> =
+            self.told.facts.iter().rev().filter(rival).take(6).map(|f| f["id"].clone()).collect();
         if rivals.is_empty() {
             return self.assert();
         }

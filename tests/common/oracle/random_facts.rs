@@ -18,10 +18,7 @@ impl Teller {
         }
         if self.dice.chance(6) {
             line["memory"] =
-                json!(
-                    self.dice
-                        .pick(&["working", "episodic", "semantic", "procedural"])
-                );
+                json!(self.dice.pick(&["working", "episodic", "semantic", "procedural"]));
         }
         if self.dice.chance(3) {
             line["expect_version"] = json!(self.dice.below(self.lines.len()));
@@ -30,9 +27,7 @@ impl Teller {
     }
 
     fn add_evidence(&mut self, line: &mut Value) {
-        let kind = self
-            .dice
-            .pick(&["stated", "stated", "observed", "reported", "inferred"]);
+        let kind = self.dice.pick(&["stated", "stated", "observed", "reported", "inferred"]);
         match self.dice.below(10) {
             0..=3 => line["kind"] = json!(kind),
             4..=6 => line["source"] = json!(self.dice.pick(&self.told.sources.clone())),
@@ -77,15 +72,8 @@ impl Teller {
     fn add_supersession(&mut self, line: &mut Value) {
         let here =
             |f: &&Value| f["subject"] == line["subject"] && f["predicate"] == line["predicate"];
-        let same: Vec<Value> = self
-            .told
-            .facts
-            .iter()
-            .rev()
-            .filter(here)
-            .take(6)
-            .map(|f| f["id"].clone())
-            .collect();
+        let same: Vec<Value> =
+            self.told.facts.iter().rev().filter(here).take(6).map(|f| f["id"].clone()).collect();
         match self.dice.below(10) {
             0..=3 if !same.is_empty() => line["supersedes"] = json!([self.dice.pick(&same)]),
             4 => line["supersedes"] = json!("current"),
@@ -100,23 +88,14 @@ impl Teller {
     /// A line told before: the same id again, or the same claim under a new one, from the same source or
     /// another.
     pub fn repetition(&mut self) -> Value {
-        let asserts: Vec<Value> = self
-            .told
-            .facts
-            .iter()
-            .filter(|f| f["op"] == "assert")
-            .cloned()
-            .collect();
+        let asserts: Vec<Value> =
+            self.told.facts.iter().filter(|f| f["op"] == "assert").cloned().collect();
         if asserts.is_empty() {
             return self.assert();
         }
         let stopped = |f: &&Value| self.told.undoable.iter().any(|(_, id)| f["id"] == *id);
         let stopped: Vec<Value> = asserts.iter().filter(stopped).cloned().collect();
-        let among = if stopped.is_empty() || self.dice.chance(40) {
-            asserts
-        } else {
-            stopped
-        };
+        let among = if stopped.is_empty() || self.dice.chance(40) { asserts } else { stopped };
         let mut line = self.dice.pick(&among);
         match self.dice.below(4) {
             0 => {}
@@ -127,13 +106,9 @@ impl Teller {
                 line["source"] = json!(self.dice.pick(&self.told.sources.clone()));
             }
         }
-        if line["id"]
-            .as_str()
-            .is_some_and(|id| self.told.facts.iter().all(|f| f["id"] != id))
-        {
+        if line["id"].as_str().is_some_and(|id| self.told.facts.iter().all(|f| f["id"] != id)) {
             line.as_object_mut().map(|fields| fields.remove("tx_id"));
-            line.as_object_mut()
-                .map(|fields| fields.remove("supersedes"));
+            line.as_object_mut().map(|fields| fields.remove("supersedes"));
         }
         line
     }

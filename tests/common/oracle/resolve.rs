@@ -109,30 +109,17 @@ pub fn condition(w: &World, q: &Question, node: usize) -> Option<Bar> {
         (!meets(wanted, given)).then(|| Bar::NotMet(dimension.clone()))
     };
     let missing = when.keys().find(|d| !q.context.contains_key(*d));
-    when.iter()
-        .find_map(failing)
-        .or(missing.map(|d| Bar::Unmentioned(d.clone())))
+    when.iter().find_map(failing).or(missing.map(|d| Bar::Unmentioned(d.clone())))
 }
 
 fn meets(wanted: &Value, given: &str) -> bool {
     let Some(range) = wanted.get("semver").and_then(Value::as_str) else {
         return wanted.as_str() == Some(given);
     };
-    let dots = given
-        .split(['-', '+'])
-        .next()
-        .unwrap_or_default()
-        .matches('.')
-        .count();
+    let dots = given.split(['-', '+']).next().unwrap_or_default().matches('.').count();
     let (number, rest) = given.split_at(given.find(['-', '+']).unwrap_or(given.len()));
-    let full = format!(
-        "{number}{}{rest}",
-        ".0".repeat(2_usize.saturating_sub(dots))
-    );
-    match (
-        semver::VersionReq::parse(range),
-        semver::Version::parse(&full),
-    ) {
+    let full = format!("{number}{}{rest}", ".0".repeat(2_usize.saturating_sub(dots)));
+    match (semver::VersionReq::parse(range), semver::Version::parse(&full)) {
         (Ok(range), Ok(version)) => range.matches(&version),
         _ => false,
     }
@@ -147,11 +134,7 @@ fn period(w: &World, q: &Question, node: usize) -> Option<Bar> {
         return None;
     }
     let unknown = matches!(fact.from, super::time::Start::Unknown(_));
-    Some(if unknown {
-        Bar::StartUnknown
-    } else {
-        Bar::NotYetValid
-    })
+    Some(if unknown { Bar::StartUnknown } else { Bar::NotYetValid })
 }
 
 fn support(w: &World, q: &Question, node: usize) -> Option<Bar> {
@@ -183,12 +166,9 @@ fn ruled_by(
     all: &BTreeMap<usize, Vec<Bar>>,
 ) -> Option<usize> {
     let above = w.superseders(node, q.k, None);
-    let ruling = above
-        .iter()
-        .filter(|(n, _)| all.get(n).is_some_and(|bars| rules(w, q, **n, bars)));
-    ruling
-        .min_by_key(|(n, (steps, _))| (*steps, usize::MAX - **n))
-        .map(|(n, _)| *n)
+    let ruling =
+        above.iter().filter(|(n, _)| all.get(n).is_some_and(|bars| rules(w, q, **n, bars)));
+    ruling.min_by_key(|(n, (steps, _))| (*steps, usize::MAX - **n)).map(|(n, _)| *n)
 }
 
 pub fn answer(w: &World, q: &Question) -> Answer {
@@ -229,9 +209,7 @@ pub fn answer(w: &World, q: &Question) -> Answer {
         }
     }
     let named = |list: BTreeMap<usize, String>| {
-        list.into_iter()
-            .map(|(n, reason)| (w.nodes[n].id.clone(), reason))
-            .collect()
+        list.into_iter().map(|(n, reason)| (w.nodes[n].id.clone(), reason)).collect()
     };
     let values = values_of(w, &rest);
     Answer {

@@ -11,30 +11,22 @@ pub fn check(w: &World, node: &Node, kind: &str) -> Result<bool, Refusal> {
     let own = w.find(&node.tenant, &node.id);
     let same = |&i: &usize| {
         w.nodes[i].scope == node.scope
-            && w.fact(i)
-                .is_some_and(|f| f.value == fact.value && f.when == fact.when)
+            && w.fact(i).is_some_and(|f| f.value == fact.value && f.when == fact.when)
             && Some(i) != own
     };
-    let copies: Vec<usize> = w
-        .slot(&node.tenant, &fact.subject, &fact.predicate)
-        .into_iter()
-        .filter(same)
-        .collect();
+    let copies: Vec<usize> =
+        w.slot(&node.tenant, &fact.subject, &fact.predicate).into_iter().filter(same).collect();
     let from_same_source = |i: &usize| same_source(w, fact, kind, *i);
     if node.by_id {
-        let again = copies
-            .iter()
-            .any(|i| w.erased(*i).is_some() && from_same_source(i));
+        let again = copies.iter().any(|i| w.erased(*i).is_some() && from_same_source(i));
         return if again { Err("revival") } else { Ok(false) };
     }
     let standing = |i: &usize| w.open(*i, NOW) && !w.held(*i, NOW) && !superseded(w, *i);
     if copies.iter().any(standing) {
         return Ok(false);
     }
-    let stopped: Vec<usize> = copies
-        .into_iter()
-        .filter(|&i| !w.open(i, NOW) || superseded(w, i))
-        .collect();
+    let stopped: Vec<usize> =
+        copies.into_iter().filter(|&i| !w.open(i, NOW) || superseded(w, i)).collect();
     if stopped.iter().any(from_same_source) {
         return Err("revival");
     }
@@ -51,10 +43,7 @@ fn superseded(w: &World, copy: usize) -> bool {
 
 /// Erased, disabled, rejected or retracted as mistaken.
 fn stopped_hard(w: &World, copy: usize) -> bool {
-    let closed = matches!(
-        w.closing(copy, NOW),
-        Some((How::Mistaken | How::Rejected, _))
-    );
+    let closed = matches!(w.closing(copy, NOW), Some((How::Mistaken | How::Rejected, _)));
     closed || w.erased(copy).is_some() || w.disabled(copy, NOW).is_some()
 }
 
@@ -71,16 +60,8 @@ fn same_source(w: &World, fact: &Fact, kind: &str, copy: usize) -> bool {
     }
     match (&w.nodes[new].body, &w.nodes[old].body) {
         (
-            Body::Source {
-                uri: uri_a,
-                text: text_a,
-                stated_at: at_a,
-            },
-            Body::Source {
-                uri: uri_b,
-                text: text_b,
-                stated_at: at_b,
-            },
+            Body::Source { uri: uri_a, text: text_a, stated_at: at_a },
+            Body::Source { uri: uri_b, text: text_b, stated_at: at_b },
         ) => {
             let same_place = uri_a.is_some() && uri_a == uri_b && at_a == at_b;
             same_place || (text_a.is_some() && text_a == text_b)
@@ -95,10 +76,7 @@ pub fn check_suppressed(w: &World, node: &Node, kind: &str) -> Result<(), Refusa
         return Ok(());
     };
     for (number, act) in w.acts.iter().enumerate() {
-        let What::Suppressed {
-            tenant, id, rule, ..
-        } = &act.what
-        else {
+        let What::Suppressed { tenant, id, rule, .. } = &act.what else {
             continue;
         };
         let lifted = w.acts[number..].iter().any(
@@ -106,14 +84,8 @@ pub fn check_suppressed(w: &World, node: &Node, kind: &str) -> Result<(), Refusa
         );
         let fits = *tenant == node.tenant
             && scope_fits(&rule.scope, &node.scope)
-            && rule
-                .subject
-                .as_ref()
-                .is_none_or(|g| glob_fits(g, &fact.subject))
-            && rule
-                .predicate
-                .as_ref()
-                .is_none_or(|g| glob_fits(g, &fact.predicate))
+            && rule.subject.as_ref().is_none_or(|g| glob_fits(g, &fact.subject))
+            && rule.predicate.as_ref().is_none_or(|g| glob_fits(g, &fact.predicate))
             && rule.kind.as_ref().is_none_or(|k| k == kind)
             && rule.until.is_none_or(|until| w.recorded < until);
         if fits && !lifted {

@@ -55,19 +55,13 @@ pub enum Named {
 impl<'a> Line<'a> {
     pub fn read(value: &'a Value) -> Result<Self, Refusal> {
         let map = value.as_object().ok_or("bad_line")?;
-        let op = map
-            .get("op")
-            .and_then(Value::as_str)
-            .ok_or("unknown_operation")?;
+        let op = map.get("op").and_then(Value::as_str).ok_or("unknown_operation")?;
         let allowed = fields_of(op).ok_or("unknown_operation")?;
         let unknown = |key: &String| !allowed.split_whitespace().any(|a| a == key);
         if map.keys().any(unknown) {
             return Err("unknown_field");
         }
-        let zone = map
-            .get("tz")
-            .map(|z| z.as_str().ok_or("bad_value"))
-            .transpose()?;
+        let zone = map.get("tz").map(|z| z.as_str().ok_or("bad_value")).transpose()?;
         Ok(Line { op, map, zone })
     }
 
@@ -81,9 +75,7 @@ impl<'a> Line<'a> {
 
     /// Any text, such as a note.
     pub fn text(&self, key: &str) -> Result<Option<String>, Refusal> {
-        self.raw(key)
-            .map(|v| v.as_str().map(str::to_string).ok_or("bad_value"))
-            .transpose()
+        self.raw(key).map(|v| v.as_str().map(str::to_string).ok_or("bad_value")).transpose()
     }
 
     /// A name or id (R9).
@@ -97,11 +89,7 @@ impl<'a> Line<'a> {
 
     /// The scope, which is mandatory on what is asserted (R10).
     pub fn scope(&self) -> Result<String, Refusal> {
-        let text = self
-            .raw("scope")
-            .ok_or("no_scope")?
-            .as_str()
-            .ok_or("bad_value")?;
+        let text = self.raw("scope").ok_or("no_scope")?.as_str().ok_or("bad_value")?;
         if text.split('/').any(|part| !is_name(part)) || text.len() > 1024 {
             return Err("bad_name");
         }
@@ -129,9 +117,7 @@ impl<'a> Line<'a> {
     }
 
     pub fn number(&self, key: &str) -> Result<Option<i64>, Refusal> {
-        self.raw(key)
-            .map(|v| v.as_i64().ok_or("bad_value"))
-            .transpose()
+        self.raw(key).map(|v| v.as_i64().ok_or("bad_value")).transpose()
     }
 
     pub fn instant(&self, key: &str) -> Result<Option<i64>, Refusal> {
@@ -220,9 +206,7 @@ impl<'a> Line<'a> {
     }
 
     pub fn value(&self) -> Result<Option<Value>, Refusal> {
-        self.raw("value")
-            .map(|v| canonical(v, self.zone))
-            .transpose()
+        self.raw("value").map(|v| canonical(v, self.zone)).transpose()
     }
 
     /// The line in one normal form, for "same id, same content" (R9).
@@ -272,20 +256,11 @@ fn is_name(text: &str) -> bool {
 
 fn name(value: &Value) -> Result<String, Refusal> {
     let text = value.as_str().ok_or("bad_value")?;
-    if is_name(text) {
-        Ok(text.to_string())
-    } else {
-        Err("bad_name")
-    }
+    if is_name(text) { Ok(text.to_string()) } else { Err("bad_name") }
 }
 
 fn names(value: &Value) -> Result<Vec<String>, Refusal> {
-    value
-        .as_array()
-        .ok_or("bad_value")?
-        .iter()
-        .map(name)
-        .collect()
+    value.as_array().ok_or("bad_value")?.iter().map(name).collect()
 }
 
 /// A value in the one form in which equal values are equal (R8).
@@ -326,9 +301,7 @@ fn typed(map: &Map<String, Value>, zone: Option<&str>) -> Result<Value, Refusal>
 }
 
 fn decimal(text: &str) -> Result<Value, Refusal> {
-    let (sign, digits) = text
-        .strip_prefix('-')
-        .map_or(("", text), |rest| ("-", rest));
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
     let good = |s: &str| s.chars().all(|c| c.is_ascii_digit());
     if whole.is_empty() || !good(whole) || !good(part) {

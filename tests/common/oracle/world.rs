@@ -32,11 +32,7 @@ pub struct Node {
 #[derive(Clone, Debug)]
 pub enum Body {
     Fact(Box<Fact>),
-    Source {
-        uri: Option<String>,
-        text: Option<String>,
-        stated_at: Option<i64>,
-    },
+    Source { uri: Option<String>, text: Option<String>, stated_at: Option<i64> },
     Artifact,
 }
 
@@ -68,47 +64,20 @@ pub enum How {
 #[derive(Clone, Debug)]
 pub enum What {
     Created(usize),
-    Justified {
-        node: usize,
-        premises: Vec<usize>,
-    },
-    Superseded {
-        from: usize,
-        to: usize,
-    },
-    Ended {
-        node: usize,
-        until: Option<i64>,
-    },
-    Closed {
-        node: usize,
-        how: How,
-    },
+    Justified { node: usize, premises: Vec<usize> },
+    Superseded { from: usize, to: usize },
+    Ended { node: usize, until: Option<i64> },
+    Closed { node: usize, how: How },
     Reopened(usize),
     Disabled(usize),
     Enabled(usize),
-    Affirmed {
-        node: usize,
-        review_by: Option<i64>,
-    },
+    Affirmed { node: usize, review_by: Option<i64> },
     Confirmed(usize),
     Erased(usize),
     Resolved(Vec<usize>),
-    Declared {
-        tenant: Option<String>,
-        name: String,
-        fields: Map<String, Value>,
-    },
-    Suppressed {
-        tenant: String,
-        id: String,
-        rule: Box<Rule>,
-        content: Value,
-    },
-    Unsuppressed {
-        tenant: String,
-        id: String,
-    },
+    Declared { tenant: Option<String>, name: String, fields: Map<String, Value> },
+    Suppressed { tenant: String, id: String, rule: Box<Rule>, content: Value },
+    Unsuppressed { tenant: String, id: String },
     Done,
 }
 
@@ -142,19 +111,12 @@ pub struct World {
 
 /// Whether `scope` is `other` or lies below it.
 pub fn within(scope: &str, other: &str) -> bool {
-    scope == other
-        || scope
-            .strip_prefix(other)
-            .is_some_and(|rest| rest.starts_with('/'))
+    scope == other || scope.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))
 }
 
 impl World {
     pub fn record(&mut self, what: What) {
-        self.acts.push(Act {
-            recorded: self.recorded,
-            seq: self.seq,
-            what,
-        });
+        self.acts.push(Act { recorded: self.recorded, seq: self.seq, what });
     }
 
     pub fn meet_tenant(&mut self, tenant: &str) {
@@ -168,9 +130,7 @@ impl World {
     }
 
     pub fn find(&self, tenant: &str, id: &str) -> Option<usize> {
-        self.nodes
-            .iter()
-            .position(|n| n.tenant == tenant && n.id == id)
+        self.nodes.iter().position(|n| n.tenant == tenant && n.id == id)
     }
 
     pub fn fact(&self, node: usize) -> Option<&Fact> {
@@ -184,9 +144,7 @@ impl World {
     pub fn slot(&self, tenant: &str, subject: &str, predicate: &str) -> Vec<usize> {
         let here = |&i: &usize| {
             self.nodes[i].tenant == tenant
-                && self
-                    .fact(i)
-                    .is_some_and(|f| f.subject == subject && f.predicate == predicate)
+                && self.fact(i).is_some_and(|f| f.subject == subject && f.predicate == predicate)
         };
         (0..self.nodes.len()).filter(here).collect()
     }
@@ -203,9 +161,7 @@ impl World {
 
     /// Copies of a claim among the nodes recorded before node number `before`.
     pub fn copies(&self, node: usize, before: usize) -> Vec<usize> {
-        (0..before.min(self.nodes.len()))
-            .filter(|&i| self.same_claim(i, node))
-            .collect()
+        (0..before.min(self.nodes.len())).filter(|&i| self.same_claim(i, node)).collect()
     }
 
     /// The closing in force at k, with its instant.
@@ -283,24 +239,15 @@ impl World {
             What::Affirmed { node: n, review_by } if n == node => review_by,
             _ => None,
         };
-        self.known(k)
-            .filter_map(hit)
-            .last()
-            .or(self.fact(node).and_then(|f| f.review_by))
+        self.known(k).filter_map(hit).last().or(self.fact(node).and_then(|f| f.review_by))
     }
 
     /// Justifications recorded by k, each with its instant.
     pub fn justifications(&self, node: usize, k: i64) -> Vec<(i64, &Vec<usize>)> {
         let hit = |act| match act {
-            &Act {
-                recorded,
-                what:
-                    What::Justified {
-                        node: n,
-                        ref premises,
-                    },
-                ..
-            } if n == node => Some((recorded, premises)),
+            &Act { recorded, what: What::Justified { node: n, ref premises }, .. } if n == node => {
+                Some((recorded, premises))
+            }
             _ => None,
         };
         self.known(k).filter_map(hit).collect()
@@ -346,23 +293,18 @@ impl World {
     pub fn declared(&self, tenant: &str, predicate: &str, field: &str, k: i64) -> Option<&Value> {
         let first = self.tenants.first().map(String::as_str);
         let hit = |act| match act {
-            &Act {
-                what:
-                    What::Declared {
-                        tenant: ref t,
-                        ref name,
-                        ref fields,
-                    },
-                ..
-            } if name == predicate && t.as_deref().or(first) == Some(tenant) => fields.get(field),
+            &Act { what: What::Declared { tenant: ref t, ref name, ref fields }, .. }
+                if name == predicate && t.as_deref().or(first) == Some(tenant) =>
+            {
+                fields.get(field)
+            }
             _ => None,
         };
         self.known(k).filter_map(hit).last()
     }
 
     pub fn many(&self, tenant: &str, predicate: &str, k: i64) -> bool {
-        self.declared(tenant, predicate, "cardinality", k)
-            .is_some_and(|c| c == "many")
+        self.declared(tenant, predicate, "cardinality", k).is_some_and(|c| c == "many")
     }
 
     /// What comes after a fact (R25).
@@ -373,15 +315,7 @@ impl World {
         let default = self
             .declared(&self.nodes[node].tenant, &fact.predicate, "then", k)
             .and_then(Value::as_str);
-        let by_period = if fact.open_ended {
-            "never"
-        } else {
-            "uncertain"
-        };
-        fact.then
-            .as_deref()
-            .or(default)
-            .unwrap_or(by_period)
-            .to_string()
+        let by_period = if fact.open_ended { "never" } else { "uncertain" };
+        fact.then.as_deref().or(default).unwrap_or(by_period).to_string()
     }
 }

@@ -41,9 +41,7 @@ pub fn small_worlds(depth: usize) -> impl Iterator<Item = Vec<Value>> {
         let world = waiting.pop()?;
         if world.len() < depth.min(TICKS.len()) + LINES_OF_THE_PRELUDE {
             waiting.extend(
-                next_events(&world)
-                    .into_iter()
-                    .map(|event| [world.clone(), vec![event]].concat()),
+                next_events(&world).into_iter().map(|event| [world.clone(), vec![event]].concat()),
             );
         }
         Some(world)
@@ -53,9 +51,7 @@ pub fn small_worlds(depth: usize) -> impl Iterator<Item = Vec<Value>> {
 
 fn prelude() -> Vec<Value> {
     let source = |(id, kind)| json!({"op": "source", "id": id, "scope": "t", "kind": kind, "recorded_at": "2026-01-01T00:00:00Z"});
-    [("m", "stated"), ("g", "inferred"), ("r", "reported")]
-        .map(source)
-        .to_vec()
+    [("m", "stated"), ("g", "inferred"), ("r", "reported")].map(source).to_vec()
 }
 
 fn next_events(world: &[Value]) -> Vec<Value> {
@@ -85,22 +81,10 @@ fn asserts(earlier: &[Value]) -> Vec<Value> {
     let mut over = properties();
     over.push(evidence(facts.last(), false));
     over.push(vec![json!({"value": other})]);
-    all.extend(variants(
-        &changed(&base, &json!({"supersedes": "current"})),
-        &over,
-        1,
-    ));
-    over.push(
-        ["resume", "uncertain", "never"]
-            .map(|then| json!({"then": then}))
-            .to_vec(),
-    );
+    all.extend(variants(&changed(&base, &json!({"supersedes": "current"})), &over, 1));
+    over.push(["resume", "uncertain", "never"].map(|then| json!({"then": then})).to_vec());
     for id in &facts {
-        all.extend(variants(
-            &changed(&base, &json!({"supersedes": [id]})),
-            &over,
-            most,
-        ));
+        all.extend(variants(&changed(&base, &json!({"supersedes": [id]})), &over, most));
     }
     all
 }
@@ -113,10 +97,7 @@ fn properties() -> Vec<Vec<Change>> {
             json!({"valid_from": TICKS[1]}),
             json!({"valid_from": TICKS[2]}),
         ],
-        vec![
-            json!({"valid_until": TICKS[2]}),
-            json!({"valid_until": TICKS[3]}),
-        ],
+        vec![json!({"valid_until": TICKS[2]}), json!({"valid_until": TICKS[3]})],
         vec![json!({"scope": "t"})],
         vec![json!({"when": {"v": "1"}})],
     ]
@@ -165,12 +146,7 @@ fn changed(base: &Value, change: &Change) -> Value {
 
 fn ids_of_facts(lines: &[Value]) -> Vec<String> {
     let creates = |line: &&Value| line["op"] == "assert" || line["op"] == "correct";
-    lines
-        .iter()
-        .filter(creates)
-        .filter_map(|l| l["id"].as_str())
-        .map(str::to_string)
-        .collect()
+    lines.iter().filter(creates).filter_map(|l| l["id"].as_str()).map(str::to_string).collect()
 }
 
 fn operations(earlier: &[Value]) -> Vec<Value> {
@@ -228,24 +204,13 @@ fn undoing(id: &str, earlier: &[Value]) -> Vec<Value> {
 /// The questions to put to a world: every slot, scope, context, `valid_at` and `known_at` that occurs in it,
 /// or a sample (the same each time) where that is too many.
 pub fn questions(world: &[Value]) -> Vec<Value> {
-    let small = world
-        .iter()
-        .all(|line| !line["subject"].is_string() || line["subject"] == "e");
-    let ticks: Vec<String> = if small {
-        TICKS.map(str::to_string).to_vec()
-    } else {
-        instants(world)
-    };
+    let small = world.iter().all(|line| !line["subject"].is_string() || line["subject"] == "e");
+    let ticks: Vec<String> =
+        if small { TICKS.map(str::to_string).to_vec() } else { instants(world) };
     let slots = slots(world);
     let places = places(world);
     let contexts = contexts(world);
-    let size = [
-        slots.len(),
-        places.len(),
-        contexts.len(),
-        ticks.len(),
-        ticks.len(),
-    ];
+    let size = [slots.len(), places.len(), contexts.len(), ticks.len(), ticks.len()];
     let total: usize = size.iter().product();
     let build = |mut number: usize| {
         let mut digits = size.map(|n| (number % n, number /= n).0);
@@ -260,32 +225,20 @@ pub fn questions(world: &[Value]) -> Vec<Value> {
         return (0..total).map(build).collect();
     }
     let mut dice = Dice::new(world.len() as u64 + 1);
-    (0..MOST_QUESTIONS)
-        .map(|_| build(dice.below(total)))
-        .collect()
+    (0..MOST_QUESTIONS).map(|_| build(dice.below(total))).collect()
 }
 
 fn slots(world: &[Value]) -> Vec<(String, String)> {
     let slot = |line: &Value| {
-        Some((
-            line["subject"].as_str()?.to_string(),
-            line["predicate"].as_str()?.to_string(),
-        ))
+        Some((line["subject"].as_str()?.to_string(), line["predicate"].as_str()?.to_string()))
     };
-    let all: BTreeSet<_> = world
-        .iter()
-        .filter(|l| l["op"] == "assert")
-        .filter_map(slot)
-        .collect();
+    let all: BTreeSet<_> = world.iter().filter(|l| l["op"] == "assert").filter_map(slot).collect();
     all.into_iter().collect()
 }
 
 /// Scopes that occur, each asked exactly and, below the first segment, with `inherit`.
 fn places(world: &[Value]) -> Vec<(String, bool)> {
-    let written = world
-        .iter()
-        .filter(|l| l["op"] == "assert")
-        .filter_map(|l| l["scope"].as_str());
+    let written = world.iter().filter(|l| l["op"] == "assert").filter_map(|l| l["scope"].as_str());
     let mut scopes: BTreeSet<String> = written.map(str::to_string).collect();
     scopes.extend(["t".to_string(), "t/s".to_string()]);
     let both = |scope: &String| match scope.contains('/') {
@@ -311,9 +264,7 @@ fn contexts(world: &[Value]) -> Vec<Value> {
         let more: Vec<Value> = all
             .iter()
             .flat_map(|context| {
-                words
-                    .iter()
-                    .map(|word| changed(context, &json!({ dimension: word })))
+                words.iter().map(|word| changed(context, &json!({ dimension: word })))
             })
             .collect();
         all.extend(more);
@@ -323,14 +274,8 @@ fn contexts(world: &[Value]) -> Vec<Value> {
 
 fn instants(world: &[Value]) -> Vec<String> {
     let fields = ["recorded_at", "valid_from", "valid_until", "review_by"];
-    let texts = world
-        .iter()
-        .flat_map(|line| fields.map(|field| line[field].as_str()));
+    let texts = world.iter().flat_map(|line| fields.map(|field| line[field].as_str()));
     let instant = |text: &&str| text.starts_with("20") && text.ends_with('Z');
-    let all: BTreeSet<String> = texts
-        .flatten()
-        .filter(instant)
-        .map(str::to_string)
-        .collect();
+    let all: BTreeSet<String> = texts.flatten().filter(instant).map(str::to_string).collect();
     all.into_iter().collect()
 }
