@@ -1,6 +1,13 @@
 //! The worked cases of `../shared/cases`: each is one story, replayed line by line as
 //! `import --replay` would, and asked as `asof ask` would.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test stops at the first surprise"
+)]
+
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};

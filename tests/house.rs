@@ -2,6 +2,8 @@
 //! job is named in as few files as that job has; only the gate appends to the log; every file opens
 //! with a word on what it is.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -2,10 +2,17 @@
 //! facts, transactions of several lines and refused ones, written to the engine and to the slow
 //! oracle, every verdict and a sample of answers compared, `explain` included.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise"
+)]
+
 mod common;
 
 use common::compare::{compare, told};
-use common::oracle::{questions, random_world};
+use common::oracle::random::random_world;
+use common::oracle::worlds::questions;
 use proptest::prelude::*;
 use rayon::prelude::*;
 

@@ -2,6 +2,12 @@
 //! byte for byte, the same export; imported again it changes nothing; the past does not change
 //! (R27), whichever engine holds the derived state.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise"
+)]
+
 mod common;
 
 use std::sync::Arc;
@@ -10,7 +16,8 @@ use asof::db::{ImportOptions, Options, Store};
 use asof::store::open::EngineChoice;
 use asof::time::{FixedClock, Recorded};
 use common::engine::{Engine, answer};
-use common::oracle::{questions, random_world};
+use common::oracle::random::random_world;
+use common::oracle::worlds::questions;
 use common::{CLOCK, shared, transactions};
 use serde_json::Value;
 

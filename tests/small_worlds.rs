@@ -5,10 +5,16 @@
 //! There are two hundred thousand such worlds. The ordinary run takes all of one and two events and
 //! every 40th of three; `ASOF_LONG=1` takes all.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise"
+)]
+
 mod common;
 
 use common::compare::{compare, told};
-use common::oracle::{questions, small_worlds};
+use common::oracle::worlds::{questions, small_worlds};
 use rayon::prelude::*;
 
 #[test]

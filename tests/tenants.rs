@@ -1,10 +1,18 @@
 //! Tenants (R10a): two tenants with the same names and ids and different contents in one store;
 //! nothing of one appears in any output of a session of the other.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise"
+)]
+
 mod common;
 
+use std::fmt::Write as _;
+
 use asof::admission::rights::{Grant, Right};
-use asof::db::{ImportOptions, Session, Store};
+use asof::db::{ImportOptions, Session, Store, WriteOptions};
 use asof::exchange::question::question;
 use asof::exchange::read::{Reading, line};
 use asof::model::name::Tenant;
@@ -33,7 +41,7 @@ fn both() -> Store {
                 json!({"op":"assert","subject":secret(n, 400),"predicate":secret(n, 401),"value":what,"scope":scope,"kind":"stated"}),
             ];
             for line in lines {
-                text.push_str(&format!("{line}\n"));
+                writeln!(text, "{line}").unwrap();
             }
         }
     }
@@ -84,10 +92,8 @@ fn everything(session: &Session, n: usize, other: usize) -> String {
         let text = json!({"op":"retract","target":target,"reason":"mistaken","kind":"inferred"})
             .to_string();
         let operation = line(&text, &reading).unwrap().operation;
-        out.push_str(&format!(
-            "{:?}",
-            session.write(&[operation], Default::default()).unwrap().admissions
-        ));
+        let written = session.write(&[operation], WriteOptions::default()).unwrap();
+        writeln!(out, "{:?}", written.admissions).unwrap();
     }
     out
 }
@@ -111,7 +117,7 @@ fn a_session_cannot_write_into_another_tenant_nor_see_its_ids() {
     let reading = Reading { zone: None, replay: false, make_id: &Session::make_id };
     let verdict = |text: Value| {
         let operation = line(&text.to_string(), &reading).unwrap().operation;
-        let written = session.write(&[operation], Default::default()).unwrap();
+        let written = session.write(&[operation], WriteOptions::default()).unwrap();
         match &written.admissions[0].verdict {
             Verdict::Refused(refusal) => Some(refusal.reason),
             Verdict::Admitted | Verdict::Unchanged | Verdict::Held => None,
@@ -161,7 +167,7 @@ fn a_principal_sees_and_does_what_its_grants_allow() {
     let reason = |text: Value| {
         let operation = line(&text.to_string(), &reading).unwrap().operation;
         session
-            .write(&[operation], Default::default())
+            .write(&[operation], WriteOptions::default())
             .unwrap()
             .refused()
             .map(|(_, refusal)| refusal.reason)

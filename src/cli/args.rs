@@ -290,13 +290,13 @@ fn operation(operation: &Operation) -> Command {
     let mut command = Command::new(operation.name).about(operation.about);
     for field in operation.fields {
         let name = long(field.name);
-        let mut arg = Arg::new(field.name).help(field.help).allow_hyphen_values(true);
-        if field.positional {
-            arg = arg.required(true).value_name(name.to_uppercase());
-        } else {
-            arg = arg.long(name.clone()).value_name(name.to_uppercase());
+        let mut arg = Arg::new(field.name).help(field.help).value_name(name.to_uppercase());
+        // Values and times may start with a dash: -5, -inf.
+        if !field.positional || field.shape == Shape::Value {
+            arg = arg.allow_hyphen_values(true);
         }
-        if matches!(field.shape, Shape::Ids | Shape::Pairs) {
+        arg = if field.positional { arg.required(true) } else { arg.long(name) };
+        if !field.positional && matches!(field.shape, Shape::Ids | Shape::Pairs) {
             arg = arg.action(ArgAction::Append);
         }
         command = command.arg(arg);

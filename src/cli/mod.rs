@@ -58,6 +58,11 @@ impl Context {
         options
     }
 
+    /// Whether the directory holds a store.
+    fn has_store(&self) -> bool {
+        self.dir.join("asof.json").exists()
+    }
+
     /// Opens the store; writing commands make it.
     fn open(&self, create: bool) -> Result<Store, Failure> {
         let store = Store::open(&self.dir, self.options(create))?;

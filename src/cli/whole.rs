@@ -16,7 +16,7 @@ use super::{Context, render};
 
 /// `init`: makes a store.
 pub(super) fn init(context: &Context) -> Result<u8, Failure> {
-    let existed = context.dir.join("asof.json").exists();
+    let existed = context.has_store();
     let store = context.open(true)?;
     let tz = store.zone()?.map(|zone| zone.name());
     let report = json!({ "store": context.dir.display().to_string(), "made": !existed, "tz": tz });

@@ -134,10 +134,11 @@ pub(super) fn operation(
     // A line that cannot be read is told before a store is made for it.
     let reading =
         Reading { zone: context.zone.as_ref(), replay: false, make_id: &Session::make_id };
-    if let Err(refusal) = read::object(line.clone(), &reading)
-        && refusal.reason != Reason::NoOffset
-    {
-        return Err(refusal.into());
+    if let Err(refusal) = read::object(line.clone(), &reading) {
+        let zone_may_help = refusal.reason == Reason::NoOffset && context.has_store();
+        if !zone_may_help {
+            return Err(refusal.into());
+        }
     }
     let store = context.open(matches!(
         name,

@@ -103,16 +103,20 @@ name_type!(
     "tenant"
 );
 
-/// The nearest of some names, nearest first.
+/// The nearest of some names, nearest first: a few letters off, or at least alike from the start
+/// (`valid_to` for `valid_until`).
 pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let far = |candidate: &str| strsim::damerau_levenshtein(name, candidate);
-    let limit = |candidate: &str| (name.chars().count().max(candidate.chars().count()) / 3).max(2);
+    let letters = |text: &str| text.chars().count();
     let mut near: Vec<(usize, &str)> = names
-        .map(|candidate| (far(candidate), candidate))
-        .filter(|(d, c)| *d <= limit(c))
+        .filter_map(|other| {
+            let off = strsim::damerau_levenshtein(name, other);
+            let limit = (letters(name).max(letters(other)) / 3).max(2);
+            let alike = strsim::jaro_winkler(name, other) > 0.88;
+            (off <= limit || alike).then_some((off, other))
+        })
         .collect();
     near.sort_unstable();
-    near.into_iter().take(NEAR_MATCHES).map(|(_, candidate)| candidate.to_owned()).collect()
+    near.into_iter().take(NEAR_MATCHES).map(|(_, other)| other.to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ fn differ(engine: &Answer, oracle: &Answer) -> Vec<String> {
 }
 
 /// Writes a world to both and asks both everything; the first few differences.
-pub fn compare(world: &[Value], questions: &[Value], explained: bool) -> Vec<String> {
+pub(crate) fn compare(world: &[Value], questions: &[Value], explained: bool) -> Vec<String> {
     let engine = Engine::new(CLOCK);
     let mut oracle = Oracle::new();
     let mut faults = Vec::new();
@@ -94,6 +94,6 @@ pub fn compare(world: &[Value], questions: &[Value], explained: bool) -> Vec<Str
 }
 
 /// A world as text, for messages.
-pub fn told(world: &[Value]) -> String {
-    world.iter().map(|line| format!("{line}\n")).collect()
+pub(crate) fn told(world: &[Value]) -> String {
+    world.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }

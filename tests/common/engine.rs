@@ -14,20 +14,23 @@ use serde_json::{Value, json};
 use super::oracle::Answer;
 
 /// A store in memory.
-pub struct Engine {
+pub(crate) struct Engine {
     pub store: Store,
 }
 
 impl Engine {
     /// An empty one, its clock at `clock_us`.
-    pub fn new(clock_us: i64) -> Self {
+    pub(crate) fn new(clock_us: i64) -> Self {
         let clock = Arc::new(FixedClock::new(Recorded::from_micros(clock_us).unwrap()));
         let store = Store::in_memory(Options { clock, ..Options::default() }).unwrap();
         Self { store }
     }
 
     /// Replays one transaction: the verdict of each kind counted, and the refused line's code.
-    pub fn write(&self, lines: &[Value]) -> (BTreeMap<&'static str, u64>, Option<(usize, String)>) {
+    pub(crate) fn write(
+        &self,
+        lines: &[Value],
+    ) -> (BTreeMap<&'static str, u64>, Option<(usize, String)>) {
         let mut text = String::new();
         for line in lines {
             writeln!(text, "{line}").unwrap();
@@ -48,7 +51,7 @@ impl Engine {
     }
 
     /// What it sees now.
-    pub fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         self.store.owner().snapshot()
     }
 }
@@ -65,7 +68,7 @@ fn reason(entry: &Value, field: &str) -> String {
 }
 
 /// The answer to `get`, with what `explain` says was removed if `explained`.
-pub fn answer(snapshot: &Snapshot, q: &Value, explained: bool) -> Answer {
+pub(crate) fn answer(snapshot: &Snapshot, q: &Value, explained: bool) -> Answer {
     let Ok(get) = asked("get", q) else {
         // A question with a name that no fact can have: nothing is known.
         return Answer { outcome: "unknown".to_owned(), ..Answer::default() };

@@ -10,15 +10,15 @@ use super::{Refusal, Verdict, revival};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-fn strong_enough(w: &World, line: &Line, target: usize) -> Result<(), Refusal> {
+fn strong_enough(w: &World, line: &Line<'_>, target: usize) -> Result<(), Refusal> {
     if w.too_weak(&line.acting_kind()?, target, NOW) { Err("weaker_kind") } else { Ok(()) }
 }
 
-fn target(w: &World, line: &Line, tenant: &str) -> Result<usize, Refusal> {
+fn target(w: &World, line: &Line<'_>, tenant: &str) -> Result<usize, Refusal> {
     living_target(w, tenant, &line.need_name("target")?)
 }
 
-pub fn support(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn support(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     line.acting_kind()?;
     let node = target(w, line, tenant)?;
     let derived_from = line.justifications()?;
@@ -43,7 +43,7 @@ fn rests_on(w: &World, node: usize, from: usize) -> bool {
     premises.into_iter().any(|p| p == from || rests_on(w, p, from))
 }
 
-pub fn affirm(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn affirm(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let review_by = line.instant("review_by")?;
     let node = target(w, line, tenant)?;
     need_open(w, node)?;
@@ -52,7 +52,7 @@ pub fn affirm(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refus
     Ok(Verdict::Admitted)
 }
 
-pub fn end(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn end(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     if !line.has("valid_until") {
         return Err("bad_line");
     }
@@ -70,7 +70,7 @@ pub fn end(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal>
     Ok(Verdict::Admitted)
 }
 
-fn reason(line: &Line) -> Result<How, Refusal> {
+fn reason(line: &Line<'_>) -> Result<How, Refusal> {
     match line.one_of("reason", &["mistaken", "withdrawn"])?.as_deref() {
         Some("mistaken") => Ok(How::Mistaken),
         Some(_) => Ok(How::Withdrawn),
@@ -78,7 +78,7 @@ fn reason(line: &Line) -> Result<How, Refusal> {
     }
 }
 
-pub fn retract(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn retract(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let how = reason(line)?;
     let node = target(w, line, tenant)?;
     need_open(w, node)?;
@@ -88,7 +88,7 @@ pub fn retract(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
 }
 
 /// Closes every copy of an unconditional claim in one scope, disabled and held ones too (R23a).
-pub fn retract_claim(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
+pub(super) fn retract_claim(w: &mut World, line: &Line<'_>) -> Result<Verdict, Refusal> {
     let how = reason(line)?;
     let scope = line.scope()?;
     let value = line.value()?.ok_or("bad_line")?;
@@ -118,7 +118,7 @@ pub fn retract_claim(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
 }
 
 /// Undoes a retraction, correction or rejection; a correction is undone whole (R23a).
-pub fn reinstate(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn reinstate(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let node = target(w, line, tenant)?;
     strong_enough(w, line, node)?;
     let Some((how, _)) = w.closing(node, NOW) else {
@@ -141,7 +141,7 @@ pub fn reinstate(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Re
     Ok(Verdict::Admitted)
 }
 
-pub fn disable(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn disable(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let node = target(w, line, tenant)?;
     strong_enough(w, line, node)?;
     if w.disabled(node, NOW).is_some() {
@@ -151,7 +151,7 @@ pub fn disable(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
     Ok(Verdict::Admitted)
 }
 
-pub fn enable(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn enable(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let node = target(w, line, tenant)?;
     strong_enough(w, line, node)?;
     if w.disabled(node, NOW).is_none() {
@@ -161,7 +161,7 @@ pub fn enable(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refus
     Ok(Verdict::Admitted)
 }
 
-fn waiting(w: &World, line: &Line, tenant: &str) -> Result<usize, Refusal> {
+fn waiting(w: &World, line: &Line<'_>, tenant: &str) -> Result<usize, Refusal> {
     let node = target(w, line, tenant)?;
     if !w.held(node, NOW) || w.closing(node, NOW).is_some() {
         return Err("not_held");
@@ -171,7 +171,7 @@ fn waiting(w: &World, line: &Line, tenant: &str) -> Result<usize, Refusal> {
 }
 
 /// Passes the gate again as of now, authority excepted, and takes effect from now on (R23a).
-pub fn confirm(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn confirm(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let index = waiting(w, line, tenant)?;
     let order = w.order_of(index, NOW);
     let acting = line.acting_kind()?;
@@ -192,13 +192,13 @@ pub fn confirm(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refu
     Ok(Verdict::Admitted)
 }
 
-pub fn reject(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn reject(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let node = waiting(w, line, tenant)?;
     w.record(What::Closed { node, how: How::Rejected });
     Ok(Verdict::Admitted)
 }
 
-pub fn done(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn done(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let node = living_target(w, tenant, &line.need_name("artifact")?)?;
     if !matches!(w.nodes[node].body, Body::Artifact) {
         return Err("unknown_target");
@@ -208,7 +208,7 @@ pub fn done(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal
 }
 
 /// The shield (R35): the named nodes and all that rests only on what is erased (R36).
-pub fn erase(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn erase(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     line.acting_kind()?;
     let mut gone: BTreeSet<usize> = if line.has("target") {
         BTreeSet::from([target(w, line, tenant)?])
@@ -242,7 +242,7 @@ fn rests_only_on(w: &World, node: usize, gone: &BTreeSet<usize>) -> bool {
 }
 
 /// The tenant a line acts in (R10a).
-pub fn tenant_of(w: &World, line: &Line) -> Result<String, Refusal> {
+pub(super) fn tenant_of(w: &World, line: &Line<'_>) -> Result<String, Refusal> {
     if line.raw("scope").is_some_and(Value::is_string) {
         return Ok(tenant_of_scope(&line.scope()?));
     }

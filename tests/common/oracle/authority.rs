@@ -4,7 +4,7 @@ use super::world::{Body, World};
 use serde_json::{Value, json};
 
 /// Ranks, strongest first; kinds of one rank are a tie.
-pub type Order = Vec<Vec<String>>;
+pub(super) type Order = Vec<Vec<String>>;
 
 fn read_order(list: &Value) -> Order {
     let word = |v: &Value| v.as_str().unwrap_or_default().to_string();
@@ -15,22 +15,22 @@ fn read_order(list: &Value) -> Order {
     list.as_array().map_or(Vec::new(), |all| all.iter().map(rank).collect())
 }
 
-pub fn default_order() -> Order {
+pub(super) fn default_order() -> Order {
     read_order(&json!([["stated", "observed"], "reported", "inferred"]))
 }
 
 /// Smaller is stronger; a kind the order does not name is weaker than all it names.
-pub fn rank(order: &Order, kind: &str) -> usize {
+pub(super) fn rank(order: &Order, kind: &str) -> usize {
     order.iter().position(|tie| tie.iter().any(|k| k == kind)).unwrap_or(order.len())
 }
 
 impl World {
-    pub fn order(&self, tenant: &str, predicate: &str, k: i64) -> Order {
+    pub(super) fn order(&self, tenant: &str, predicate: &str, k: i64) -> Order {
         self.declared(tenant, predicate, "authority", k).map_or_else(default_order, read_order)
     }
 
     /// The order by which a node is judged: that of its own predicate.
-    pub fn order_of(&self, node: usize, k: i64) -> Order {
+    pub(super) fn order_of(&self, node: usize, k: i64) -> Order {
         match self.fact(node) {
             Some(fact) => self.order(&self.nodes[node].tenant, &fact.predicate, k),
             None => default_order(),
@@ -38,7 +38,7 @@ impl World {
     }
 
     /// The kind of a node at k: `stated` once confirmed; artifacts are as strong as their evidence.
-    pub fn kind(&self, node: usize, order: &Order, k: i64) -> String {
+    pub(super) fn kind(&self, node: usize, order: &Order, k: i64) -> String {
         if self.confirmed(node, k).is_some() {
             return "stated".to_string();
         }
@@ -53,7 +53,12 @@ impl World {
     }
 
     /// The strongest justification's weakest premise.
-    pub fn evidence_kind(&self, evidence: &[Vec<usize>], order: &Order, k: i64) -> Option<String> {
+    pub(super) fn evidence_kind(
+        &self,
+        evidence: &[Vec<usize>],
+        order: &Order,
+        k: i64,
+    ) -> Option<String> {
         let mut best: Option<String> = None;
         for premises in evidence {
             let mut weakest: Option<String> = None;
@@ -72,7 +77,7 @@ impl World {
     }
 
     /// Whether an operation of this kind is too weak for the target.
-    pub fn too_weak(&self, acting: &str, target: usize, k: i64) -> bool {
+    pub(super) fn too_weak(&self, acting: &str, target: usize, k: i64) -> bool {
         let order = self.order_of(target, k);
         rank(&order, acting) > rank(&order, &self.kind(target, &order, k))
     }

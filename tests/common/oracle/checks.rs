@@ -8,17 +8,17 @@ use super::world::{Body, Fact, NOW, Node, What, World, within};
 use serde_json::Value;
 
 /// A node of this tenant that was not erased.
-pub fn living_target(w: &World, tenant: &str, id: &str) -> Result<usize, Refusal> {
+pub(super) fn living_target(w: &World, tenant: &str, id: &str) -> Result<usize, Refusal> {
     let node = w.find(tenant, id).ok_or("unknown_target")?;
     if w.erased(node).is_some() { Err("target_erased") } else { Ok(node) }
 }
 
 /// R23a: open and not held.
-pub fn need_open(w: &World, node: usize) -> Result<(), Refusal> {
+pub(super) fn need_open(w: &World, node: usize) -> Result<(), Refusal> {
     if w.open(node, NOW) && !w.held(node, NOW) { Ok(()) } else { Err("not_open") }
 }
 
-pub fn check_type(w: &World, tenant: &str, fact: &Fact) -> Result<(), Refusal> {
+pub(super) fn check_type(w: &World, tenant: &str, fact: &Fact) -> Result<(), Refusal> {
     match w.declared(tenant, &fact.predicate, "value_type", NOW).and_then(Value::as_str) {
         Some(wanted) if wanted != shape::type_of(&fact.value) => Err("bad_value"),
         _ => Ok(()),
@@ -26,7 +26,11 @@ pub fn check_type(w: &World, tenant: &str, fact: &Fact) -> Result<(), Refusal> {
 }
 
 /// R20b, but for what `working` may supersede.
-pub fn check_memory(fact: &Fact, kind: &str, evidence: &[Vec<usize>]) -> Result<(), Refusal> {
+pub(super) fn check_memory(
+    fact: &Fact,
+    kind: &str,
+    evidence: &[Vec<usize>],
+) -> Result<(), Refusal> {
     let grounded = !evidence.is_empty();
     let good = match fact.memory.as_deref() {
         Some("working") => fact.until.is_some(),
@@ -38,7 +42,7 @@ pub fn check_memory(fact: &Fact, kind: &str, evidence: &[Vec<usize>]) -> Result<
 }
 
 /// The justifications as node numbers; the source is a premise of each (section 7).
-pub fn premises(
+pub(super) fn premises(
     w: &World,
     tenant: &str,
     own_id: &str,
@@ -75,7 +79,7 @@ pub fn premises(
     Ok(all)
 }
 
-pub fn usable_premise(w: &World, node: usize) -> Result<usize, Refusal> {
+pub(super) fn usable_premise(w: &World, node: usize) -> Result<usize, Refusal> {
     if w.erased(node).is_some() {
         return Err("target_erased");
     }
@@ -84,7 +88,7 @@ pub fn usable_premise(w: &World, node: usize) -> Result<usize, Refusal> {
 }
 
 /// R19: closed, superseded, ended or erased after transaction number `read_at`.
-pub fn changed_after(w: &World, premise: usize, read_at: i64) -> bool {
+pub(super) fn changed_after(w: &World, premise: usize, read_at: i64) -> bool {
     let touches = |what: &What| match what {
         What::Closed { node, .. } | What::Ended { node, .. } => *node == premise,
         What::Disabled(node) | What::Erased(node) => *node == premise,
@@ -95,7 +99,7 @@ pub fn changed_after(w: &World, premise: usize, read_at: i64) -> bool {
 }
 
 /// R23a: number of the last event about a fact of the slot in that scope.
-pub fn version(w: &World, tenant: &str, scope: &str, fact: &Fact) -> i64 {
+pub(super) fn version(w: &World, tenant: &str, scope: &str, fact: &Fact) -> i64 {
     let slot = w.slot(tenant, &fact.subject, &fact.predicate);
     let here = |n: usize| slot.contains(&n) && w.nodes[n].scope == scope;
     let about = |what: &What| match what {
@@ -112,7 +116,12 @@ pub fn version(w: &World, tenant: &str, scope: &str, fact: &Fact) -> i64 {
     w.acts.iter().filter(|act| about(&act.what)).map(|act| act.seq).max().unwrap_or(0)
 }
 
-pub fn own_or_living(w: &World, tenant: &str, own_id: &str, id: &str) -> Result<usize, Refusal> {
+pub(super) fn own_or_living(
+    w: &World,
+    tenant: &str,
+    own_id: &str,
+    id: &str,
+) -> Result<usize, Refusal> {
     if id == own_id && w.find(tenant, id).is_none() {
         return Err("cycle");
     }
@@ -120,7 +129,13 @@ pub fn own_or_living(w: &World, tenant: &str, own_id: &str, id: &str) -> Result<
 }
 
 /// R20a: every open fact of exactly this slot, scope and conditions that overlaps and is not stronger.
-pub fn current(w: &World, node: &Node, fact: &Fact, own_rank: usize, order: &Order) -> Vec<usize> {
+pub(super) fn current(
+    w: &World,
+    node: &Node,
+    fact: &Fact,
+    own_rank: usize,
+    order: &Order,
+) -> Vec<usize> {
     let period = (fact.from.counts_from(), fact.until);
     let names = |&i: &usize| {
         w.nodes[i].scope == node.scope
@@ -134,7 +149,12 @@ pub fn current(w: &World, node: &Node, fact: &Fact, own_rank: usize, order: &Ord
 }
 
 /// R18 for what is superseded by name; the answer is whether a target is of a stronger kind (then held).
-pub fn check_named(w: &World, node: &Node, kind: &str, order: &Order) -> Result<bool, Refusal> {
+pub(super) fn check_named(
+    w: &World,
+    node: &Node,
+    kind: &str,
+    order: &Order,
+) -> Result<bool, Refusal> {
     let mut stronger = false;
     for &target in &node.named {
         if w.erased(target).is_some() {

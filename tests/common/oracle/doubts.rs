@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A doubt about a value counts only if every remaining copy of it has at least one; then all are shown.
-pub fn all(
+pub(super) fn all(
     w: &World,
     q: &Question,
     rest: &[usize],

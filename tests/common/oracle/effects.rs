@@ -6,7 +6,7 @@ use super::world::{How, NOW, What, World, within};
 
 /// What an admitted (or just confirmed) node does to others: supersession of the claims it names, and
 /// the closing of what it corrects. It reaches the copies recorded before node number `before`.
-pub fn take_effect(
+pub(super) fn take_effect(
     w: &mut World,
     index: usize,
     before: usize,
@@ -29,7 +29,7 @@ pub fn take_effect(
 }
 
 /// The named nodes and the copies of their claims that a writer supersedes (R22).
-pub fn reach(
+pub(super) fn reach(
     w: &World,
     writer: usize,
     named: &[usize],
@@ -53,7 +53,7 @@ pub fn reach(
 }
 
 /// Records one edge, unless it is there already; a cycle is refused.
-pub fn supersede(w: &mut World, from: usize, to: usize) -> Result<(), Refusal> {
+pub(super) fn supersede(w: &mut World, from: usize, to: usize) -> Result<(), Refusal> {
     if from == to || w.superseders(from, NOW, None).contains_key(&to) {
         return Err("cycle");
     }

@@ -10,7 +10,7 @@ use super::{Refusal, Verdict};
 use serde_json::Value;
 
 /// A fact as a line proposes it, before the gate has looked at anything but its shape.
-pub struct Proposal {
+pub(super) struct Proposal {
     pub node: Node,
     pub source: Option<String>,
     pub derived_from: Vec<Vec<String>>,
@@ -20,7 +20,7 @@ pub struct Proposal {
 }
 
 /// Same id again: `Some(unchanged)`, a refusal, or `None` for a new id (R9).
-pub fn seen_before(
+pub(super) fn seen_before(
     w: &World,
     tenant: &str,
     id: Option<&str>,
@@ -36,15 +36,15 @@ pub fn seen_before(
 }
 
 /// A new id where the line gives none.
-pub fn made_id(w: &World) -> String {
+pub(super) fn made_id(w: &World) -> String {
     format!("made-{}", w.nodes.len())
 }
 
-pub fn tenant_of_scope(scope: &str) -> String {
+pub(super) fn tenant_of_scope(scope: &str) -> String {
     scope.split('/').next().unwrap_or_default().to_string()
 }
 
-pub fn assert(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
+pub(super) fn assert(w: &mut World, line: &Line<'_>) -> Result<Verdict, Refusal> {
     let (subject, predicate) = (line.need_name("subject")?, line.need_name("predicate")?);
     let value = line.value()?.ok_or("bad_line")?;
     let scope = line.scope()?;
@@ -73,12 +73,12 @@ pub fn assert(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
     admit(w, proposal)
 }
 
-fn memory(line: &Line) -> Result<Option<String>, Refusal> {
+fn memory(line: &Line<'_>) -> Result<Option<String>, Refusal> {
     line.one_of("memory", &["working", "episodic", "semantic", "procedural"])
 }
 
 /// What assert and correct have in common.
-fn propose(w: &World, line: &Line, scope: String, fact: Fact) -> Result<Proposal, Refusal> {
+fn propose(w: &World, line: &Line<'_>, scope: String, fact: Fact) -> Result<Proposal, Refusal> {
     line.text("note")?;
     line.text("outcome")?;
     time::check_period(fact.from, fact.until)?;
@@ -106,7 +106,7 @@ fn propose(w: &World, line: &Line, scope: String, fact: Fact) -> Result<Proposal
 }
 
 /// R26: the correcting fact takes over from its target what the line does not give.
-pub fn correct(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn correct(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let content = line.content()?;
     if let Some(verdict) = seen_before(w, tenant, line.name("id")?.as_deref(), &content)? {
         return Ok(verdict);
@@ -197,7 +197,7 @@ fn admit(w: &mut World, p: Proposal) -> Result<Verdict, Refusal> {
 }
 
 /// Appends the node and its justifications.
-pub fn create(w: &mut World, node: Node, evidence: Vec<Vec<usize>>) -> usize {
+pub(super) fn create(w: &mut World, node: Node, evidence: Vec<Vec<usize>>) -> usize {
     let index = w.nodes.len();
     w.meet_tenant(&node.tenant);
     w.nodes.push(node);

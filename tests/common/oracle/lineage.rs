@@ -4,7 +4,7 @@ use super::world::{How, What, World};
 
 /// Why a node is not supported at (v, k).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub(super) struct Mark {
     pub retracted: bool,
     /// The first cause, or the direct premise; `None` if that was erased.
     pub by: Option<usize>,
@@ -24,7 +24,7 @@ struct Fault {
 
 impl World {
     /// R29: the mark of a node at (v, k), or `None` if it is supported.
-    pub fn mark(&self, node: usize, v: i64, k: i64) -> Option<Mark> {
+    pub(super) fn mark(&self, node: usize, v: i64, k: i64) -> Option<Mark> {
         let justifications = self.justifications(node, k);
         if justifications.is_empty() {
             return None;
@@ -115,20 +115,20 @@ impl World {
         k: i64,
     ) -> Option<i64> {
         let mut last: Option<i64> = None;
-        let mut note = |at: i64| last = Some(last.map_or(at, |l: i64| l.max(at)));
+        let mut seen = |at: i64| last = Some(last.map_or(at, |l: i64| l.max(at)));
         let (then, now) = (self.until(premise, baseline), self.until(premise, k));
         let touches_from = then.unwrap_or(i64::MAX).min(now.unwrap_or(i64::MAX));
         if then != now && v >= touches_from {
-            self.ends_after(premise, baseline, k).into_iter().for_each(&mut note);
+            self.ends_after(premise, baseline, k).into_iter().for_each(&mut seen);
         }
         for (other, (_, since)) in self.superseders(premise, k, Some(node)) {
             let in_reach = super::world::within(&self.nodes[node].scope, &self.nodes[other].scope);
             if since > baseline && in_reach && self.open(other, k) && v >= self.counts_from(other) {
-                note(since);
+                seen(since);
             }
         }
         if let Some(mark) = self.mark(premise, v, k).filter(|m| !m.retracted && m.last > baseline) {
-            note(mark.last);
+            seen(mark.last);
         }
         last
     }
@@ -140,7 +140,7 @@ impl World {
     }
 
     /// Retracted as mistaken, corrected or rejected: as if it had never been (section 6, step 10).
-    pub fn never_was(&self, node: usize, k: i64) -> bool {
+    pub(super) fn never_was(&self, node: usize, k: i64) -> bool {
         matches!(
             self.closing(node, k),
             Some((How::Mistaken | How::Corrected(_) | How::Rejected, _))

@@ -16,24 +16,21 @@ mod effects;
 mod gate;
 mod lineage;
 mod nodes;
-mod random;
+pub(crate) mod random;
 mod random_facts;
 mod resolve;
 mod revival;
 mod shape;
 mod time;
 mod world;
-mod worlds;
-
-pub use random::random_world;
-pub use worlds::{questions, small_worlds};
+pub(crate) mod worlds;
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use world::World;
 
 /// The code of a refusal.
-pub type Refusal = &'static str;
+pub(crate) type Refusal = &'static str;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Verdict {
@@ -44,7 +41,7 @@ pub(crate) enum Verdict {
 
 /// What a question is answered with. Doubts and reasons read `reason` or `reason:by`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub outcome: String,
     pub facts: BTreeSet<String>,
     /// Distinct and canonical.
@@ -58,18 +55,22 @@ pub struct Answer {
 
 /// An empty store, to be written to and asked.
 #[derive(Clone, Debug, Default)]
-pub struct Oracle {
+pub(crate) struct Oracle {
     world: World,
     clock: i64,
 }
 
 impl Oracle {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Oracle { world: World { recorded: i64::MIN, ..World::default() }, clock: i64::MIN }
     }
 
     /// Replays one transaction: one verdict a line, with the code at the line that was refused.
-    pub fn write(&mut self, lines: &[Value], clock_us: i64) -> Vec<(String, Option<String>)> {
+    pub(crate) fn write(
+        &mut self,
+        lines: &[Value],
+        clock_us: i64,
+    ) -> Vec<(String, Option<String>)> {
         self.clock = clock_us;
         let same = |word: &str| vec![(word.to_string(), None); lines.len()];
         if self.repeats_a_transaction(lines) {
@@ -124,7 +125,7 @@ impl Oracle {
     }
 
     /// Answers the object inside `{"get": …}`. A question that cannot be read answers `unknown`.
-    pub fn get(&self, q: &Value) -> Answer {
+    pub(crate) fn get(&self, q: &Value) -> Answer {
         match self.read_question(q) {
             Some(question) => resolve::answer(&self.world, &question),
             None => Answer { outcome: "unknown".to_string(), ..Answer::default() },

@@ -10,7 +10,7 @@ use super::world::{Body, NOW, Node, Rule, What, World, within};
 use super::{Refusal, Verdict};
 use serde_json::Map;
 
-fn blank(w: &World, line: &Line, body: Body) -> Result<Node, Refusal> {
+fn blank(w: &World, line: &Line<'_>, body: Body) -> Result<Node, Refusal> {
     let scope = line.scope()?;
     Ok(Node {
         tenant: tenant_of_scope(&scope),
@@ -27,7 +27,7 @@ fn blank(w: &World, line: &Line, body: Body) -> Result<Node, Refusal> {
     })
 }
 
-fn named_nodes(w: &World, line: &Line, node: &Node) -> Result<Vec<usize>, Refusal> {
+fn named_nodes(w: &World, line: &Line<'_>, node: &Node) -> Result<Vec<usize>, Refusal> {
     match line.named()? {
         Named::Nothing => Ok(Vec::new()),
         Named::Current => Err("bad_value"),
@@ -37,7 +37,7 @@ fn named_nodes(w: &World, line: &Line, node: &Node) -> Result<Vec<usize>, Refusa
     }
 }
 
-pub fn source(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
+pub(super) fn source(w: &mut World, line: &Line<'_>) -> Result<Verdict, Refusal> {
     let body = Body::Source {
         uri: line.text("uri")?,
         text: line.text("text")?,
@@ -62,7 +62,7 @@ pub fn source(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
     Ok(Verdict::Admitted)
 }
 
-pub fn artifact(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
+pub(super) fn artifact(w: &mut World, line: &Line<'_>) -> Result<Verdict, Refusal> {
     let mut node = blank(w, line, Body::Artifact)?;
     line.need_name("kind")?;
     line.text("place")?.ok_or("bad_line")?;
@@ -87,7 +87,11 @@ pub fn artifact(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
 }
 
 /// A declaration; the fields it does not give stay as they were (R13).
-pub fn predicate(w: &mut World, line: &Line, tenant: Option<String>) -> Result<Verdict, Refusal> {
+pub(super) fn predicate(
+    w: &mut World,
+    line: &Line<'_>,
+    tenant: Option<String>,
+) -> Result<Verdict, Refusal> {
     let name = line.need_name("name")?;
     line.one_of("cardinality", &["one", "many"])?;
     line.one_of("then", &["resume", "uncertain", "ask", "never"])?;
@@ -108,7 +112,7 @@ pub fn predicate(w: &mut World, line: &Line, tenant: Option<String>) -> Result<V
     Ok(Verdict::Admitted)
 }
 
-pub fn suppress(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
+pub(super) fn suppress(w: &mut World, line: &Line<'_>) -> Result<Verdict, Refusal> {
     let scope = line.scope()?;
     let tenant = tenant_of_scope(&scope);
     if tenant.contains('*') {
@@ -121,7 +125,7 @@ pub fn suppress(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
     for act in &w.acts {
         match &act.what {
             What::Suppressed { tenant: t, id: i, content: c, .. } if *t == tenant && *i == id => {
-                in_force = Some(c.clone())
+                in_force = Some(c.clone());
             }
             What::Unsuppressed { tenant: t, id: i } if *t == tenant && *i == id => in_force = None,
             _ => {}
@@ -144,16 +148,16 @@ pub fn suppress(w: &mut World, line: &Line) -> Result<Verdict, Refusal> {
     Ok(Verdict::Admitted)
 }
 
-pub fn unsuppress(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn unsuppress(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let id = line.need_name("id")?;
     let mut in_force = None;
     for act in &w.acts {
         match &act.what {
             What::Suppressed { tenant: t, id: i, .. } if t == tenant && *i == id => {
-                in_force = Some(true)
+                in_force = Some(true);
             }
             What::Unsuppressed { tenant: t, id: i } if t == tenant && *i == id => {
-                in_force = Some(false)
+                in_force = Some(false);
             }
             _ => {}
         }
@@ -166,7 +170,7 @@ pub fn unsuppress(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, R
 }
 
 /// The kept fact supersedes the claims of the others; copies of the kept claim are left alone (R22).
-pub fn resolve(w: &mut World, line: &Line, tenant: &str) -> Result<Verdict, Refusal> {
+pub(super) fn resolve(w: &mut World, line: &Line<'_>, tenant: &str) -> Result<Verdict, Refusal> {
     let acting = line.acting_kind()?;
     line.text("note")?;
     let ids = line.ids("conflict")?;

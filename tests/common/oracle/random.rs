@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 /// 2026-01-01T00:00:00Z; every step of a history is one hour later.
 const FIRST_HOUR: i64 = 1_767_225_600;
 
-pub fn hour(step: i64) -> String {
+pub(super) fn hour(step: i64) -> String {
     let at = DateTime::from_timestamp(FIRST_HOUR + step * 3_600, 0).unwrap_or_default();
     at.format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Tells one history.
-pub struct Teller {
+pub(super) struct Teller {
     pub dice: Dice,
     pub step: i64,
     pub count: usize,
@@ -28,7 +28,7 @@ pub struct Teller {
 
 /// What later lines can refer to.
 #[derive(Clone, Default)]
-pub struct Told {
+pub(super) struct Told {
     /// Asserts and corrections.
     pub facts: Vec<Value>,
     pub sources: Vec<String>,
@@ -40,7 +40,7 @@ pub struct Told {
 }
 
 /// `n_events` lines in the order of their recorded instants; lines of one instant are one transaction.
-pub fn random_world(seed: u64, n_events: usize) -> Vec<Value> {
+pub(crate) fn random_world(seed: u64, n_events: usize) -> Vec<Value> {
     let mut dice = Dice::new(seed);
     let two_tenants = dice.chance(25);
     let store = Oracle::new();
@@ -97,7 +97,9 @@ impl Teller {
                     self.told.facts.iter().find(|f| f["id"] == target).cloned().unwrap_or_default();
                 let slot = ["subject", "predicate"].map(|key| (key, old[key].clone()));
                 let mut line = line.clone();
-                slot.into_iter().for_each(|(key, value)| line[key] = value);
+                for (key, value) in slot {
+                    line[key] = value;
+                }
                 self.told.facts.push(line);
                 self.told.undoable.push(("correct".to_string(), target));
             }
@@ -126,12 +128,12 @@ impl Teller {
         }
     }
 
-    pub fn fresh(&mut self, letter: char) -> String {
+    pub(super) fn fresh(&mut self, letter: char) -> String {
         self.count += 1;
         format!("{letter}{}", self.count)
     }
 
-    pub fn scope(&mut self) -> String {
+    pub(super) fn scope(&mut self) -> String {
         if self.two_tenants && self.dice.chance(15) {
             return "u/a".to_string();
         }
@@ -147,7 +149,7 @@ impl Teller {
     }
 
     /// Any source, fact or artifact.
-    pub fn some_node(&mut self) -> String {
+    pub(super) fn some_node(&mut self) -> String {
         let other = if self.dice.chance(25) {
             self.told.artifacts.clone()
         } else {
@@ -227,11 +229,15 @@ impl Teller {
         let mut line = json!({"op": op, "target": target});
         match op {
             "end" if self.dice.chance(25) => line["valid_until"] = Value::Null,
-            "end" => line["valid_until"] = json!(hour(self.step - 6 + self.dice.below(12) as i64)),
+            "end" => {
+                line["valid_until"] =
+                    json!(hour(self.step - 6 + i64::try_from(self.dice.below(12)).unwrap()));
+            }
             "retract" => line["reason"] = json!(self.dice.pick(&["mistaken", "withdrawn"])),
             "support" => line["derived_from"] = json!([self.some_node()]),
             "affirm" if self.dice.chance(30) => {
-                line["review_by"] = json!(hour(self.step + self.dice.below(24) as i64));
+                line["review_by"] =
+                    json!(hour(self.step + i64::try_from(self.dice.below(24)).unwrap()));
             }
             _ => {}
         }
@@ -248,7 +254,8 @@ impl Teller {
             line["value"] = json!(self.dice.below(4) + 1);
         }
         if self.dice.chance(30) {
-            line["valid_until"] = json!(hour(self.step + self.dice.below(10) as i64));
+            line["valid_until"] =
+                json!(hour(self.step + i64::try_from(self.dice.below(10)).unwrap()));
         }
         if self.dice.chance(20) {
             line["source"] = json!(self.dice.pick(&self.told.sources.clone()));

@@ -4,7 +4,7 @@ use super::random::{Teller, hour};
 use serde_json::{Value, json};
 
 impl Teller {
-    pub fn assert(&mut self) -> Value {
+    pub(super) fn assert(&mut self) -> Value {
         let predicate = self.dice.pick(&["p", "p", "p", "q", "many", "tool"]);
         let subject = self.dice.pick(&["a", "a", "b"]);
         let mut line = json!({"op": "assert", "id": self.fresh('f'), "subject": subject, "predicate": predicate,
@@ -14,7 +14,8 @@ impl Teller {
         self.add_conditions(&mut line);
         self.add_supersession(&mut line);
         if self.dice.chance(10) {
-            line["review_by"] = json!(hour(self.step + self.dice.below(12) as i64));
+            line["review_by"] =
+                json!(hour(self.step + i64::try_from(self.dice.below(12)).unwrap()));
         }
         if self.dice.chance(6) {
             line["memory"] =
@@ -49,14 +50,14 @@ impl Teller {
     }
 
     fn add_period(&mut self, line: &mut Value) {
-        let from = self.step - 12 + self.dice.below(20) as i64;
+        let from = self.step - 12 + i64::try_from(self.dice.below(20)).unwrap();
         match self.dice.below(10) {
             0..=1 => {}
             2 => line["valid_from"] = json!("-inf"),
             _ => line["valid_from"] = json!(hour(from)),
         }
         if self.dice.chance(40) {
-            line["valid_until"] = json!(hour(from + self.dice.below(16) as i64));
+            line["valid_until"] = json!(hour(from + i64::try_from(self.dice.below(16)).unwrap()));
         }
     }
 
@@ -87,7 +88,7 @@ impl Teller {
 
     /// A line told before: the same id again, or the same claim under a new one, from the same source or
     /// another.
-    pub fn repetition(&mut self) -> Value {
+    pub(super) fn repetition(&mut self) -> Value {
         let asserts: Vec<Value> =
             self.told.facts.iter().filter(|f| f["op"] == "assert").cloned().collect();
         if asserts.is_empty() {
@@ -114,7 +115,7 @@ impl Teller {
     }
 
     /// A line that is refused whatever came before.
-    pub fn broken(&mut self) -> Value {
+    pub(super) fn broken(&mut self) -> Value {
         let mut line = self.assert();
         let id = line["id"].clone();
         match self.dice.below(7) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One question, as read.
-pub struct Question {
+pub(super) struct Question {
     pub tenant: String,
     pub subject: String,
     pub predicate: String,
@@ -20,7 +20,7 @@ pub struct Question {
 
 /// One thing that keeps a fact out (steps 2 to 7), worded as in the answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Bar {
+pub(super) enum Bar {
     NotKnown(String),
     Held,
     Disabled,
@@ -36,7 +36,7 @@ pub enum Bar {
 }
 
 impl Bar {
-    pub fn reason(&self) -> String {
+    pub(super) fn reason(&self) -> String {
         match self {
             Bar::NotKnown(why) | Bar::Retracted(why) | Bar::Changed(why) => why.clone(),
             Bar::Held => "held".into(),
@@ -68,7 +68,7 @@ fn with_id(w: &World, reason: &str, by: Option<usize>) -> String {
 }
 
 /// Everything that keeps a fact out, in the order of the steps.
-pub fn bars(w: &World, q: &Question, node: usize) -> Vec<Bar> {
+pub(super) fn bars(w: &World, q: &Question, node: usize) -> Vec<Bar> {
     let mut all = Vec::new();
     if w.nodes[node].recorded > q.k {
         return vec![Bar::NotKnown("not_yet_recorded".into())];
@@ -77,7 +77,7 @@ pub fn bars(w: &World, q: &Question, node: usize) -> Vec<Bar> {
         Some((How::Mistaken | How::Withdrawn, _)) => all.push(Bar::NotKnown("retracted".into())),
         Some((How::Rejected, _)) => all.push(Bar::NotKnown("rejected".into())),
         Some((How::Corrected(by), _)) => {
-            all.push(Bar::NotKnown(with_id(w, "corrected_by", Some(by))))
+            all.push(Bar::NotKnown(with_id(w, "corrected_by", Some(by))));
         }
         None => {}
     }
@@ -96,13 +96,13 @@ pub fn bars(w: &World, q: &Question, node: usize) -> Vec<Bar> {
     all
 }
 
-pub fn takes_part_by_scope(w: &World, q: &Question, node: usize) -> bool {
+pub(super) fn takes_part_by_scope(w: &World, q: &Question, node: usize) -> bool {
     let scope = &w.nodes[node].scope;
     *scope == q.scope || (q.inherit && within(&q.scope, scope))
 }
 
 /// R12: one not met is said before one not mentioned.
-pub fn condition(w: &World, q: &Question, node: usize) -> Option<Bar> {
+pub(super) fn condition(w: &World, q: &Question, node: usize) -> Option<Bar> {
     let when = &w.fact(node)?.when;
     let failing = |(dimension, wanted): (&String, &Value)| {
         let given = q.context.get(dimension)?;
@@ -139,9 +139,10 @@ fn period(w: &World, q: &Question, node: usize) -> Option<Bar> {
 
 fn support(w: &World, q: &Question, node: usize) -> Option<Bar> {
     if let Some(mark) = w.mark(node, q.v, q.k) {
-        return Some(match mark.retracted {
-            true => Bar::Retracted(with_id(w, "premise_retracted", mark.by)),
-            false => Bar::Changed(with_id(w, "premise_changed", mark.by)),
+        return Some(if mark.retracted {
+            Bar::Retracted(with_id(w, "premise_retracted", mark.by))
+        } else {
+            Bar::Changed(with_id(w, "premise_changed", mark.by))
         });
     }
     let kind = w.kind(node, &w.order_of(node, q.k), q.k);
@@ -171,7 +172,7 @@ fn ruled_by(
     ruling.min_by_key(|(n, (steps, _))| (*steps, usize::MAX - **n)).map(|(n, _)| *n)
 }
 
-pub fn answer(w: &World, q: &Question) -> Answer {
+pub(super) fn answer(w: &World, q: &Question) -> Answer {
     let slot = w.slot(&q.tenant, &q.subject, &q.predicate);
     let living = slot.into_iter().filter(|&n| w.erased(n).is_none());
     let all: BTreeMap<usize, Vec<Bar>> = living.map(|n| (n, bars(w, q, n))).collect();
@@ -233,7 +234,7 @@ fn outcome(values: &[Value], many: bool, doubts: &BTreeSet<String>) -> &'static 
     }
 }
 
-pub fn values_of(w: &World, nodes: &[usize]) -> Vec<Value> {
+pub(super) fn values_of(w: &World, nodes: &[usize]) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     for value in nodes.iter().filter_map(|&n| w.fact(n)).map(|f| &f.value) {
         if !values.contains(value) {
@@ -302,6 +303,6 @@ fn would_win(w: &World, q: &Question, order: &Order, node: usize, rest: &[usize]
 }
 
 /// The kind of a fact as known at k.
-pub fn kind_at(w: &World, node: usize, k: i64) -> String {
+pub(super) fn kind_at(w: &World, node: usize, k: i64) -> String {
     w.kind(node, &w.order_of(node, k), k)
 }

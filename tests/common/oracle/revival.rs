@@ -4,7 +4,7 @@ use super::Refusal;
 use super::world::{Body, Fact, How, NOW, Node, What, World};
 
 /// Whether a fact must wait because its claim was stopped; refused if the same source says it again.
-pub fn check(w: &World, node: &Node, kind: &str) -> Result<bool, Refusal> {
+pub(super) fn check(w: &World, node: &Node, kind: &str) -> Result<bool, Refusal> {
     let Body::Fact(fact) = &node.body else {
         return Ok(false);
     };
@@ -47,7 +47,7 @@ fn stopped_hard(w: &World, copy: usize) -> bool {
     closed || w.erased(copy).is_some() || w.disabled(copy, NOW).is_some()
 }
 
-/// Same id, or same uri and stated_at, or same text; without source, whatever is not `stated`.
+/// Same id, or same uri and `stated_at`, or same text; without source, whatever is not `stated`.
 fn same_source(w: &World, fact: &Fact, kind: &str, copy: usize) -> bool {
     let Some(new) = fact.source else {
         return kind != "stated";
@@ -71,7 +71,7 @@ fn same_source(w: &World, fact: &Fact, kind: &str, copy: usize) -> bool {
 }
 
 /// Refuses a fact that a rule in force says not to take in.
-pub fn check_suppressed(w: &World, node: &Node, kind: &str) -> Result<(), Refusal> {
+pub(super) fn check_suppressed(w: &World, node: &Node, kind: &str) -> Result<(), Refusal> {
     let Body::Fact(fact) = &node.body else {
         return Ok(());
     };

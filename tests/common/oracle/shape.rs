@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The four kinds of evidence.
-pub const KINDS: [&str; 4] = ["stated", "observed", "reported", "inferred"];
+pub(super) const KINDS: [&str; 4] = ["stated", "observed", "reported", "inferred"];
 
 const COMMON: &str = "op actor tz recorded_at tx tx_id tenant";
 const ASSERT: &str = "id subject predicate value scope when valid_from valid_until valid_through source kind memory \
@@ -38,7 +38,7 @@ fn fields_of(op: &str) -> Option<String> {
 }
 
 /// A line whose operation and field names are known.
-pub struct Line<'a> {
+pub(super) struct Line<'a> {
     pub op: &'a str,
     map: &'a Map<String, Value>,
     zone: Option<&'a str>,
@@ -46,14 +46,14 @@ pub struct Line<'a> {
 
 /// What `supersedes` says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Named {
+pub(super) enum Named {
     Nothing,
     Current,
     Ids(Vec<String>),
 }
 
 impl<'a> Line<'a> {
-    pub fn read(value: &'a Value) -> Result<Self, Refusal> {
+    pub(super) fn read(value: &'a Value) -> Result<Self, Refusal> {
         let map = value.as_object().ok_or("bad_line")?;
         let op = map.get("op").and_then(Value::as_str).ok_or("unknown_operation")?;
         let allowed = fields_of(op).ok_or("unknown_operation")?;
@@ -65,30 +65,30 @@ impl<'a> Line<'a> {
         Ok(Line { op, map, zone })
     }
 
-    pub fn raw(&self, key: &str) -> Option<&'a Value> {
+    pub(super) fn raw(&self, key: &str) -> Option<&'a Value> {
         self.map.get(key)
     }
 
-    pub fn has(&self, key: &str) -> bool {
+    pub(super) fn has(&self, key: &str) -> bool {
         self.map.contains_key(key)
     }
 
     /// Any text, such as a note.
-    pub fn text(&self, key: &str) -> Result<Option<String>, Refusal> {
+    pub(super) fn text(&self, key: &str) -> Result<Option<String>, Refusal> {
         self.raw(key).map(|v| v.as_str().map(str::to_string).ok_or("bad_value")).transpose()
     }
 
     /// A name or id (R9).
-    pub fn name(&self, key: &str) -> Result<Option<String>, Refusal> {
+    pub(super) fn name(&self, key: &str) -> Result<Option<String>, Refusal> {
         self.raw(key).map(name).transpose()
     }
 
-    pub fn need_name(&self, key: &str) -> Result<String, Refusal> {
+    pub(super) fn need_name(&self, key: &str) -> Result<String, Refusal> {
         self.name(key)?.ok_or("bad_line")
     }
 
     /// The scope, which is mandatory on what is asserted (R10).
-    pub fn scope(&self) -> Result<String, Refusal> {
+    pub(super) fn scope(&self) -> Result<String, Refusal> {
         let text = self.raw("scope").ok_or("no_scope")?.as_str().ok_or("bad_value")?;
         if text.split('/').any(|part| !is_name(part)) || text.len() > 1024 {
             return Err("bad_name");
@@ -99,7 +99,7 @@ impl<'a> Line<'a> {
         Ok(text.to_string())
     }
 
-    pub fn one_of(&self, key: &str, words: &[&str]) -> Result<Option<String>, Refusal> {
+    pub(super) fn one_of(&self, key: &str, words: &[&str]) -> Result<Option<String>, Refusal> {
         let found = self.text(key)?;
         match &found {
             Some(word) if !words.contains(&word.as_str()) => Err("bad_value"),
@@ -107,20 +107,20 @@ impl<'a> Line<'a> {
         }
     }
 
-    pub fn kind(&self) -> Result<Option<String>, Refusal> {
+    pub(super) fn kind(&self) -> Result<Option<String>, Refusal> {
         self.one_of("kind", &KINDS)
     }
 
     /// The kind of an operation on a target: a person acts unless it says otherwise.
-    pub fn acting_kind(&self) -> Result<String, Refusal> {
+    pub(super) fn acting_kind(&self) -> Result<String, Refusal> {
         Ok(self.kind()?.unwrap_or_else(|| "stated".to_string()))
     }
 
-    pub fn number(&self, key: &str) -> Result<Option<i64>, Refusal> {
+    pub(super) fn number(&self, key: &str) -> Result<Option<i64>, Refusal> {
         self.raw(key).map(|v| v.as_i64().ok_or("bad_value")).transpose()
     }
 
-    pub fn instant(&self, key: &str) -> Result<Option<i64>, Refusal> {
+    pub(super) fn instant(&self, key: &str) -> Result<Option<i64>, Refusal> {
         match self.text(key)? {
             Some(text) => time::instant(&text, self.zone).map(Some),
             None => Ok(None),
@@ -128,7 +128,7 @@ impl<'a> Line<'a> {
     }
 
     /// Start of the valid period; `None` when absent or `unknown`.
-    pub fn start(&self) -> Result<Option<Start>, Refusal> {
+    pub(super) fn start(&self) -> Result<Option<Start>, Refusal> {
         match self.text("valid_from")?.as_deref() {
             None | Some("unknown") => Ok(None),
             Some("-inf") => Ok(Some(Start::Always)),
@@ -137,7 +137,7 @@ impl<'a> Line<'a> {
     }
 
     /// End of the valid period; `None` when open.
-    pub fn end(&self) -> Result<Option<i64>, Refusal> {
+    pub(super) fn end(&self) -> Result<Option<i64>, Refusal> {
         if let Some(day) = self.text("valid_through")? {
             if self.has("valid_until") {
                 return Err("bad_line");
@@ -152,12 +152,12 @@ impl<'a> Line<'a> {
         }
     }
 
-    pub fn ids(&self, key: &str) -> Result<Vec<String>, Refusal> {
+    pub(super) fn ids(&self, key: &str) -> Result<Vec<String>, Refusal> {
         self.raw(key).map_or(Ok(Vec::new()), names)
     }
 
     /// `[a, b]` is one justification, `[[a], [b]]` are alternatives.
-    pub fn justifications(&self) -> Result<Vec<Vec<String>>, Refusal> {
+    pub(super) fn justifications(&self) -> Result<Vec<Vec<String>>, Refusal> {
         let Some(value) = self.raw("derived_from") else {
             return Ok(Vec::new());
         };
@@ -173,7 +173,7 @@ impl<'a> Line<'a> {
         Ok(all)
     }
 
-    pub fn named(&self) -> Result<Named, Refusal> {
+    pub(super) fn named(&self) -> Result<Named, Refusal> {
         match self.raw("supersedes") {
             None => Ok(Named::Nothing),
             Some(Value::String(word)) if word == "current" => Ok(Named::Current),
@@ -185,7 +185,7 @@ impl<'a> Line<'a> {
     }
 
     /// Conditions by dimension (R12).
-    pub fn conditions(&self) -> Result<BTreeMap<String, Value>, Refusal> {
+    pub(super) fn conditions(&self) -> Result<BTreeMap<String, Value>, Refusal> {
         let Some(value) = self.raw("when") else {
             return Ok(BTreeMap::new());
         };
@@ -205,12 +205,12 @@ impl<'a> Line<'a> {
         Ok(all)
     }
 
-    pub fn value(&self) -> Result<Option<Value>, Refusal> {
+    pub(super) fn value(&self) -> Result<Option<Value>, Refusal> {
         self.raw("value").map(|v| canonical(v, self.zone)).transpose()
     }
 
     /// The line in one normal form, for "same id, same content" (R9).
-    pub fn content(&self) -> Result<Value, Refusal> {
+    pub(super) fn content(&self) -> Result<Value, Refusal> {
         let mut all = self.map.clone();
         let apart = "recorded_at actor tx tx_id expect_version read_at tz tenant valid_through";
         apart.split(' ').for_each(|key| drop(all.remove(key)));
@@ -264,7 +264,7 @@ fn names(value: &Value) -> Result<Vec<String>, Refusal> {
 }
 
 /// A value in the one form in which equal values are equal (R8).
-pub fn canonical(value: &Value, zone: Option<&str>) -> Result<Value, Refusal> {
+pub(super) fn canonical(value: &Value, zone: Option<&str>) -> Result<Value, Refusal> {
     match value {
         Value::String(_) | Value::Bool(_) => Ok(value.clone()),
         Value::Number(n) if n.is_i64() => Ok(value.clone()),
@@ -315,7 +315,7 @@ fn decimal(text: &str) -> Result<Value, Refusal> {
 }
 
 /// The name of the type of a canonical value.
-pub fn type_of(value: &Value) -> &str {
+pub(super) fn type_of(value: &Value) -> &str {
     match value {
         Value::String(_) => "text",
         Value::Bool(_) => "boolean",

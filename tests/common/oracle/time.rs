@@ -8,7 +8,7 @@ use chrono_tz::Tz;
 
 /// Start of a valid period.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Start {
+pub(super) enum Start {
     /// Written as `-inf`.
     Always,
     /// A known instant.
@@ -19,7 +19,7 @@ pub enum Start {
 
 impl Start {
     /// First instant at which the fact counts.
-    pub fn counts_from(self) -> i64 {
+    pub(super) fn counts_from(self) -> i64 {
         match self {
             Start::Always => i64::MIN,
             Start::At(t) | Start::Unknown(t) => t,
@@ -28,7 +28,7 @@ impl Start {
 }
 
 /// Reads an instant; a date is the first instant of that day in the zone (R3).
-pub fn instant(text: &str, zone: Option<&str>) -> Result<i64, Refusal> {
+pub(super) fn instant(text: &str, zone: Option<&str>) -> Result<i64, Refusal> {
     if let Ok(t) = DateTime::parse_from_rfc3339(text) {
         return Ok(t.timestamp_micros());
     }
@@ -42,7 +42,7 @@ pub fn instant(text: &str, zone: Option<&str>) -> Result<i64, Refusal> {
 }
 
 /// Reads the inclusive last day and gives the first instant after it.
-pub fn after_day(text: &str, zone: Option<&str>) -> Result<i64, Refusal> {
+pub(super) fn after_day(text: &str, zone: Option<&str>) -> Result<i64, Refusal> {
     let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| "bad_time")?;
     let next = day.checked_add_days(Days::new(1)).ok_or("bad_time")?;
     first_instant(next, known_zone(zone)?)
@@ -72,7 +72,7 @@ fn first_instant(day: NaiveDate, zone: Tz) -> Result<i64, Refusal> {
 }
 
 /// Reads an interval such as `90d`, `2w`, `12h`, `30m`, `5s`.
-pub fn interval(text: &str) -> Result<i64, Refusal> {
+pub(super) fn interval(text: &str) -> Result<i64, Refusal> {
     let unit = text.chars().last().ok_or("bad_value")?;
     let seconds: i64 = match unit {
         'w' => 7 * 86_400,
@@ -91,7 +91,7 @@ pub fn interval(text: &str) -> Result<i64, Refusal> {
 }
 
 /// Refuses empty and inverted periods (R2); an unknown start has nothing to compare.
-pub fn check_period(from: Start, until: Option<i64>) -> Result<(), Refusal> {
+pub(super) fn check_period(from: Start, until: Option<i64>) -> Result<(), Refusal> {
     match (from, until) {
         (Start::At(a), Some(b)) if a == b => Err("empty_period"),
         (Start::At(a), Some(b)) if a > b => Err("inverted_period"),
@@ -100,7 +100,7 @@ pub fn check_period(from: Start, until: Option<i64>) -> Result<(), Refusal> {
 }
 
 /// Whether two half-open periods share an instant.
-pub fn overlap(a: (i64, Option<i64>), b: (i64, Option<i64>)) -> bool {
+pub(super) fn overlap(a: (i64, Option<i64>), b: (i64, Option<i64>)) -> bool {
     let start = a.0.max(b.0);
     let end = a.1.unwrap_or(i64::MAX).min(b.1.unwrap_or(i64::MAX));
     start < end

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Later than anything: "as of now".
-pub const NOW: i64 = i64::MAX;
+pub(super) const NOW: i64 = i64::MAX;
 
 /// A source, a fact or an artifact.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub(super) struct Node {
     pub tenant: String,
     pub id: String,
     pub scope: String,
@@ -30,14 +30,14 @@ pub struct Node {
 }
 
 #[derive(Clone, Debug)]
-pub enum Body {
+pub(super) enum Body {
     Fact(Box<Fact>),
     Source { uri: Option<String>, text: Option<String>, stated_at: Option<i64> },
     Artifact,
 }
 
 #[derive(Clone, Debug)]
-pub struct Fact {
+pub(super) struct Fact {
     pub subject: String,
     pub predicate: String,
     pub value: Value,
@@ -54,7 +54,7 @@ pub struct Fact {
 
 /// Why a node was closed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum How {
+pub(super) enum How {
     Mistaken,
     Withdrawn,
     Corrected(usize),
@@ -62,7 +62,7 @@ pub enum How {
 }
 
 #[derive(Clone, Debug)]
-pub enum What {
+pub(super) enum What {
     Created(usize),
     Justified { node: usize, premises: Vec<usize> },
     Superseded { from: usize, to: usize },
@@ -83,7 +83,7 @@ pub enum What {
 
 /// What is not to be taken in any more (R24).
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub(super) struct Rule {
     pub scope: String,
     pub subject: Option<String>,
     pub predicate: Option<String>,
@@ -92,14 +92,14 @@ pub struct Rule {
 }
 
 #[derive(Clone, Debug)]
-pub struct Act {
+pub(super) struct Act {
     pub recorded: i64,
     pub seq: i64,
     pub what: What,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct World {
+pub(super) struct World {
     pub nodes: Vec<Node>,
     pub acts: Vec<Act>,
     pub tenants: Vec<String>,
@@ -110,30 +110,30 @@ pub struct World {
 }
 
 /// Whether `scope` is `other` or lies below it.
-pub fn within(scope: &str, other: &str) -> bool {
+pub(super) fn within(scope: &str, other: &str) -> bool {
     scope == other || scope.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))
 }
 
 impl World {
-    pub fn record(&mut self, what: What) {
+    pub(super) fn record(&mut self, what: What) {
         self.acts.push(Act { recorded: self.recorded, seq: self.seq, what });
     }
 
-    pub fn meet_tenant(&mut self, tenant: &str) {
+    pub(super) fn meet_tenant(&mut self, tenant: &str) {
         if !self.tenants.iter().any(|t| t == tenant) {
             self.tenants.push(tenant.to_string());
         }
     }
 
-    pub fn known(&self, k: i64) -> impl Iterator<Item = &Act> {
+    pub(super) fn known(&self, k: i64) -> impl Iterator<Item = &Act> {
         self.acts.iter().filter(move |act| act.recorded <= k)
     }
 
-    pub fn find(&self, tenant: &str, id: &str) -> Option<usize> {
+    pub(super) fn find(&self, tenant: &str, id: &str) -> Option<usize> {
         self.nodes.iter().position(|n| n.tenant == tenant && n.id == id)
     }
 
-    pub fn fact(&self, node: usize) -> Option<&Fact> {
+    pub(super) fn fact(&self, node: usize) -> Option<&Fact> {
         match &self.nodes[node].body {
             Body::Fact(fact) => Some(fact),
             _ => None,
@@ -141,7 +141,7 @@ impl World {
     }
 
     /// All facts of a slot, in the order they were recorded.
-    pub fn slot(&self, tenant: &str, subject: &str, predicate: &str) -> Vec<usize> {
+    pub(super) fn slot(&self, tenant: &str, subject: &str, predicate: &str) -> Vec<usize> {
         let here = |&i: &usize| {
             self.nodes[i].tenant == tenant
                 && self.fact(i).is_some_and(|f| f.subject == subject && f.predicate == predicate)
@@ -150,7 +150,7 @@ impl World {
     }
 
     /// Same slot, value and conditions.
-    pub fn same_claim(&self, a: usize, b: usize) -> bool {
+    pub(super) fn same_claim(&self, a: usize, b: usize) -> bool {
         let (Some(x), Some(y)) = (self.fact(a), self.fact(b)) else {
             return false;
         };
@@ -160,17 +160,17 @@ impl World {
     }
 
     /// Copies of a claim among the nodes recorded before node number `before`.
-    pub fn copies(&self, node: usize, before: usize) -> Vec<usize> {
+    pub(super) fn copies(&self, node: usize, before: usize) -> Vec<usize> {
         (0..before.min(self.nodes.len())).filter(|&i| self.same_claim(i, node)).collect()
     }
 
     /// The closing in force at k, with its instant.
-    pub fn closing(&self, node: usize, k: i64) -> Option<(How, i64)> {
+    pub(super) fn closing(&self, node: usize, k: i64) -> Option<(How, i64)> {
         let mut found = None;
         for act in self.known(k) {
             match &act.what {
                 What::Closed { node: n, how } if *n == node => {
-                    found = Some((how.clone(), act.recorded))
+                    found = Some((how.clone(), act.recorded));
                 }
                 What::Reopened(n) if *n == node => found = None,
                 _ => {}
@@ -179,7 +179,7 @@ impl World {
         found
     }
 
-    pub fn disabled(&self, node: usize, k: i64) -> Option<i64> {
+    pub(super) fn disabled(&self, node: usize, k: i64) -> Option<i64> {
         let mut found = None;
         for act in self.known(k) {
             match act.what {
@@ -192,29 +192,29 @@ impl World {
     }
 
     /// Erasure holds at every k, so it is asked without one.
-    pub fn erased(&self, node: usize) -> Option<i64> {
+    pub(super) fn erased(&self, node: usize) -> Option<i64> {
         let hit = |act: &&Act| matches!(act.what, What::Erased(n) if n == node);
         self.acts.iter().find(hit).map(|act| act.recorded)
     }
 
-    pub fn confirmed(&self, node: usize, k: i64) -> Option<i64> {
+    pub(super) fn confirmed(&self, node: usize, k: i64) -> Option<i64> {
         let hit = |act: &&Act| matches!(act.what, What::Confirmed(n) if n == node);
         self.known(k).filter(hit).last().map(|act| act.recorded)
     }
 
-    pub fn held(&self, node: usize, k: i64) -> bool {
+    pub(super) fn held(&self, node: usize, k: i64) -> bool {
         self.nodes[node].proposed && self.confirmed(node, k).is_none()
     }
 
     /// Neither retracted, corrected, rejected, disabled nor erased.
-    pub fn open(&self, node: usize, k: i64) -> bool {
+    pub(super) fn open(&self, node: usize, k: i64) -> bool {
         self.erased(node).is_none()
             && self.closing(node, k).is_none()
             && self.disabled(node, k).is_none()
     }
 
     /// End of the valid period as known at k.
-    pub fn until(&self, node: usize, k: i64) -> Option<i64> {
+    pub(super) fn until(&self, node: usize, k: i64) -> Option<i64> {
         let written = self.fact(node).and_then(|f| f.until);
         let hit = |act: &Act| match act.what {
             What::Ended { node: n, until } if n == node => Some(until),
@@ -224,17 +224,17 @@ impl World {
     }
 
     /// First instant at which a fact counts; sources and artifacts always do.
-    pub fn counts_from(&self, node: usize) -> i64 {
+    pub(super) fn counts_from(&self, node: usize) -> i64 {
         self.fact(node).map_or(i64::MIN, |f| f.from.counts_from())
     }
 
-    pub fn affirms(&self, node: usize, k: i64) -> Vec<i64> {
+    pub(super) fn affirms(&self, node: usize, k: i64) -> Vec<i64> {
         let hit = |act: &&Act| matches!(act.what, What::Affirmed { node: n, .. } if n == node);
         self.known(k).filter(hit).map(|act| act.recorded).collect()
     }
 
     /// The review date as last set by hand (R26).
-    pub fn review_set(&self, node: usize, k: i64) -> Option<i64> {
+    pub(super) fn review_set(&self, node: usize, k: i64) -> Option<i64> {
         let hit = |act: &Act| match act.what {
             What::Affirmed { node: n, review_by } if n == node => review_by,
             _ => None,
@@ -243,7 +243,7 @@ impl World {
     }
 
     /// Justifications recorded by k, each with its instant.
-    pub fn justifications(&self, node: usize, k: i64) -> Vec<(i64, &Vec<usize>)> {
+    pub(super) fn justifications(&self, node: usize, k: i64) -> Vec<(i64, &Vec<usize>)> {
         let hit = |act| match act {
             &Act { recorded, what: What::Justified { node: n, ref premises }, .. } if n == node => {
                 Some((recorded, premises))
@@ -254,7 +254,7 @@ impl World {
     }
 
     /// Supersession edges recorded by k: (from, to, recorded).
-    pub fn edges(&self, k: i64) -> Vec<(usize, usize, i64)> {
+    pub(super) fn edges(&self, k: i64) -> Vec<(usize, usize, i64)> {
         let hit = |act: &Act| match act.what {
             What::Superseded { from, to } => Some((from, to, act.recorded)),
             _ => None,
@@ -264,7 +264,7 @@ impl World {
 
     /// Everything that supersedes a node, directly or along the chain, without stepping on `apart`:
     /// the fewest steps, and the instant from which it was so.
-    pub fn superseders(
+    pub(super) fn superseders(
         &self,
         node: usize,
         k: i64,
@@ -290,7 +290,13 @@ impl World {
     }
 
     /// One field of a predicate's declaration as known at k: the last one that gave it (R13).
-    pub fn declared(&self, tenant: &str, predicate: &str, field: &str, k: i64) -> Option<&Value> {
+    pub(super) fn declared(
+        &self,
+        tenant: &str,
+        predicate: &str,
+        field: &str,
+        k: i64,
+    ) -> Option<&Value> {
         let first = self.tenants.first().map(String::as_str);
         let hit = |act| match act {
             &Act { what: What::Declared { tenant: ref t, ref name, ref fields }, .. }
@@ -303,12 +309,12 @@ impl World {
         self.known(k).filter_map(hit).last()
     }
 
-    pub fn many(&self, tenant: &str, predicate: &str, k: i64) -> bool {
+    pub(super) fn many(&self, tenant: &str, predicate: &str, k: i64) -> bool {
         self.declared(tenant, predicate, "cardinality", k).is_some_and(|c| c == "many")
     }
 
     /// What comes after a fact (R25).
-    pub fn then(&self, node: usize, k: i64) -> String {
+    pub(super) fn then(&self, node: usize, k: i64) -> String {
         let Some(fact) = self.fact(node) else {
             return String::new();
         };

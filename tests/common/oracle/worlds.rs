@@ -35,7 +35,7 @@ type Change = Value;
 
 /// All histories of up to `depth` events, each after the same prelude; shorter ones come before longer ones
 /// that continue them.
-pub fn small_worlds(depth: usize) -> impl Iterator<Item = Vec<Value>> {
+pub(crate) fn small_worlds(depth: usize) -> impl Iterator<Item = Vec<Value>> {
     let mut waiting = vec![prelude()];
     std::iter::from_fn(move || {
         let world = waiting.pop()?;
@@ -203,7 +203,7 @@ fn undoing(id: &str, earlier: &[Value]) -> Vec<Value> {
 
 /// The questions to put to a world: every slot, scope, context, `valid_at` and `known_at` that occurs in it,
 /// or a sample (the same each time) where that is too many.
-pub fn questions(world: &[Value]) -> Vec<Value> {
+pub(crate) fn questions(world: &[Value]) -> Vec<Value> {
     let small = world.iter().all(|line| !line["subject"].is_string() || line["subject"] == "e");
     let ticks: Vec<String> =
         if small { TICKS.map(str::to_string).to_vec() } else { instants(world) };
@@ -241,9 +241,12 @@ fn places(world: &[Value]) -> Vec<(String, bool)> {
     let written = world.iter().filter(|l| l["op"] == "assert").filter_map(|l| l["scope"].as_str());
     let mut scopes: BTreeSet<String> = written.map(str::to_string).collect();
     scopes.extend(["t".to_string(), "t/s".to_string()]);
-    let both = |scope: &String| match scope.contains('/') {
-        true => vec![(scope.clone(), false), (scope.clone(), true)],
-        false => vec![(scope.clone(), false)],
+    let both = |scope: &String| {
+        if scope.contains('/') {
+            vec![(scope.clone(), false), (scope.clone(), true)]
+        } else {
+            vec![(scope.clone(), false)]
+        }
     };
     scopes.iter().flat_map(both).collect()
 }
