@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let days = ["2025-10-11T00:00:00Z", "2025-10-14T00:00:00Z"];
     let knowledge = ["2025-10-14T00:00:00Z", "2025-10-18T00:00:00Z"];
 
-    println!("{:>24}   known on the 14th   known on the 18th", "");
+    println!("{:>26}   known on the 14th   known on the 18th", "");
     let mut answers = Vec::new();
     for valid_at in days {
         let mut row = Vec::new();

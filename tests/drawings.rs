@@ -79,12 +79,17 @@ fn asof(store: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn drawing(journal: &Path, slot: &[&str]) -> String {
+/// A store in a directory of its own, with a journal replayed into it.
+fn replayed(journal: &Path) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().join("store");
     asof(&store, &["import", "--replay", "--strict", journal.to_str().unwrap()]);
+    (dir, store)
+}
+
+fn drawing(store: &Path, slot: &[&str]) -> String {
     let arguments: Vec<&str> = ["dot", "chain"].into_iter().chain(slot.iter().copied()).collect();
-    asof(&store, &arguments)
+    asof(store, &arguments)
 }
 
 /// What Graphviz makes of a drawing; `None` where there is no Graphviz.
@@ -171,7 +176,8 @@ fn assert_entities(name: &str, text: &str) {
 #[test]
 fn each_world_is_drawn_as_it_was() {
     for (world, slot) in DRAWINGS {
-        let drawn = drawing(&graphs().join(format!("{world}.jsonl")), slot);
+        let (_dir, store) = replayed(&graphs().join(format!("{world}.jsonl")));
+        let drawn = drawing(&store, slot);
         let golden = graphs().join(format!("{world}.dot"));
         if std::env::var_os("ASOF_BLESS").is_some() {
             std::fs::write(&golden, &drawn).unwrap();
@@ -252,12 +258,14 @@ fn graphviz_takes_hostile_labels_without_a_warning() {
             "predicate": "says", "value": { "text": text }, "scope": scope, "kind": "stated",
             "recorded_at": format!("2025-01-01T00:00:{number:02}Z"),
         });
-        lines.push_str(&format!("{line}\n"));
+        lines.push_str(&line.to_string());
+        lines.push('\n');
         scopes.push(scope);
     }
     std::fs::write(&journal, lines).unwrap();
+    let (_dir, store) = replayed(&journal);
     for (scope, text) in scopes.iter().zip(hostile()) {
-        let drawn = drawing(&journal, &[&subject, "says", "--scope", scope]);
+        let drawn = drawing(&store, &[&subject, "says", "--scope", scope]);
         let Some(svg) = assert_drawn(&format!("{text:?}"), &drawn) else { return };
         let facts = svg.matches("class=\"node\"").count();
         assert_eq!(facts, hostile().len() + 6, "a node for each fact, and the legend");
@@ -274,7 +282,8 @@ fn hostile_labels_are_shown_as_they_are_written() {
         "scope": "acme", "kind": "stated", "recorded_at": "2025-01-01T00:00:00Z",
     });
     std::fs::write(&journal, format!("{line}\n")).unwrap();
-    let drawn = drawing(&journal, &["s", "says", "--scope", "acme"]);
+    let (_dir, store) = replayed(&journal);
+    let drawn = drawing(&store, &["s", "says", "--scope", "acme"]);
     let Some(svg) = assert_drawn("one", &drawn) else { return };
     let shown = "a &quot;b&quot; \\N &lt;i&gt; &amp;lt; 数";
     assert!(svg.contains(shown), "not shown as written:\n{svg}");
