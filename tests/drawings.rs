@@ -4,6 +4,7 @@
 //! compared byte for byte with the golden file beside the world. `ASOF_BLESS=1` writes the golden
 //! files anew. Where a `dot` program is on the PATH, it has to make an SVG of each drawing and of a
 //! world with hostile labels, without a warning, and the SVG has to be well-formed.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
