@@ -77,8 +77,9 @@
 //!
 //! # Choices
 //!
-//! - A source dated at or after a retraction is news: it may say again what was taken back, as a new
-//!   source may. One dated before it is a return of the old, and is refused.
+//! - A source dated at or after a retraction is news: it may say again what was taken back. A new
+//!   source dated before it, or without a date, brings back the old: that is held, unless a person
+//!   states it. The same source again is refused.
 //! - A subject with a trailing space is taken in by a replay only, since some history had it so.
 //!   Questions accept it; every other write refuses it.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
