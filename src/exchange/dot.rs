@@ -17,7 +17,7 @@ use crate::timeline::marks::AsOf;
 const VALUE_SHOWN: usize = 60;
 
 /// A text as a quoted Graphviz string: quotes and backslashes are escaped, line ends become `\n`,
-/// other control characters a visible mark.
+/// `&` the entity it is for Graphviz, other control characters and what XML lacks a visible mark.
 ///
 /// ```
 /// assert_eq!(asof::exchange::dot::quoted("a \"b\"\\\n<i>"), r#""a \"b\"\\\n<i>""#);
@@ -31,6 +31,9 @@ pub fn quoted(text: &str) -> String {
             '\\' => quoted.push_str("\\\\"),
             '\n' => quoted.push_str("\\n"),
             '\r' => {}
+            // Graphviz reads `&lt;` and `&#1;` in a label as the character they name.
+            '&' => quoted.push_str("&amp;"),
+            '\u{fffe}' | '\u{ffff}' => quoted.push('\u{fffd}'),
             c if c.is_control() => quoted.push('\u{fffd}'),
             c => quoted.push(c),
         }

@@ -442,7 +442,7 @@ fn notice(
         );
         return Ok(Some(Notice { code: "may_be_declared_many", message, near: Vec::new() }));
     }
-    if answer.outcome != Outcome::Unknown || answer.leads_total > 0 {
+    if answer.outcome != Outcome::Unknown {
         return Ok(None);
     }
     let scopes = view.scopes()?;
