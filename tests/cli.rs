@@ -138,6 +138,8 @@ fn a_mistake_is_told_with_what_to_do() {
     assert_eq!(near["near"][0], "acme/billing");
     let command = desk.fails(2, &["timelin", "e", "p"]);
     assert!(command.contains("timeline"), "{command}");
+    let output = desk.run(&["get", "e", "pp", "--scope", "acme/billing"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean p?"), "{output:?}");
     let error: Value =
         serde_json::from_str(&desk.fails(2, &["--json", "set", "e", "p", "1"])).unwrap();
     assert_eq!(error["error"]["code"], "no_scope");

@@ -21,7 +21,7 @@ impl Gate<'_, '_> {
         }
         refuse(
             Reason::NotHeld,
-            format!("{id} does not wait to be confirmed; `asof held` lists what does"),
+            format!("{id} does not wait to be confirmed; `asof show` says how it stands"),
         )
     }
 

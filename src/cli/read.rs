@@ -7,8 +7,9 @@ use std::path::Path;
 use asof::db::Snapshot;
 use asof::exchange::lines::{Lines, open};
 use asof::exchange::question::{Asked, Question, line, question as asked};
+use asof::model::name::near;
 use asof::model::refusal::{Reason, Refusal};
-use asof::query::chain;
+use asof::query::{chain, slots};
 use asof::time::Zone;
 use clap::ArgMatches;
 use rayon::prelude::*;
@@ -73,7 +74,40 @@ pub(super) fn question(
     let asked = asked(kind, fields, context.zone_of(&store)?.as_ref())?;
     let answer = store.owner().snapshot().answer(&asked)?;
     context.out.value(&answer, |answer| render::answer(kind, answer))?;
+    if kind == "get"
+        && answer.get("notice").is_none()
+        && answer.get("outcome").is_some_and(|o| o == "unknown")
+    {
+        note_near(context, &store, &asked)?;
+    }
     Ok(DONE)
+}
+
+/// For people: a slot of which nobody ever said anything may be a misspelt one.
+fn note_near(context: &Context, store: &asof::db::Store, asked: &Asked) -> Result<(), Failure> {
+    let Question::Get(subject, predicate, ask) = &asked.question else { return Ok(()) };
+    let snapshot = store.owner().snapshot();
+    let view = snapshot.view(ask.scope.tenant()?);
+    if view.slot(subject, predicate).map_err(asof::db::DbError::from)?.is_some() {
+        return Ok(());
+    }
+    let of = |subject| slots::Pattern { subject, ..slots::Pattern::default() };
+    let named =
+        |pattern: &slots::Pattern| slots::slots(&view, pattern).map_err(asof::db::DbError::from);
+    let about = named(&of(Some(subject.clone())))?;
+    let near = if about.is_empty() {
+        let all = named(&of(None))?;
+        near(subject.as_str(), all.iter().map(|slot| slot.key.subject.as_str()))
+    } else {
+        near(predicate.as_str(), about.iter().map(|slot| slot.key.predicate.as_str()))
+    };
+    let advice = if near.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", near.join(", "))
+    };
+    context.out.note(&format!("note: nothing was ever said about {subject} / {predicate}{advice}"));
+    Ok(())
 }
 
 /// `ask FILE`: one answer a line, in order, all seen at one snapshot; answered on all cores.

@@ -39,6 +39,9 @@ fn table(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String 
     for row in rows {
         table.add_row(row);
     }
+    if table.is_empty() {
+        return "nothing found\n".to_owned();
+    }
     let mut out = String::new();
     for line in table.lines() {
         out.push_str(line.trim_end());
@@ -206,7 +209,8 @@ pub(super) fn fields(json: &Json) -> String {
     let map = json.as_object();
     let width = map.into_iter().flatten().map(|(field, _)| field.len()).max().unwrap_or(0);
     let mut out = String::new();
-    for (field, value) in map.into_iter().flatten() {
+    let told = |value: &Json| value.as_array().is_none_or(|list| !list.is_empty());
+    for (field, value) in map.into_iter().flatten().filter(|(_, value)| told(value)) {
         let shown = match (field.as_str(), value) {
             ("recorded" | "valid", Json::Object(_)) => period(json, field),
             ("marks", Json::Array(marks)) => marks.iter().map(coded).collect::<Vec<_>>().join(", "),

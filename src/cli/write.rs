@@ -145,7 +145,6 @@ pub(super) fn operation(
         "set" | "assert" | "source" | "artifact" | "predicate" | "suppress"
     ))?;
     let session = store.owner();
-    let replaced = if name == "set" { replaced(&session, &line) } else { Vec::new() };
     let operations = operations(context, &session, vec![line])?;
     let options =
         WriteOptions { dry_run: arguments.get_flag("dry-run"), ..WriteOptions::default() };
@@ -153,27 +152,35 @@ pub(super) fn operation(
     if let Some((_, refusal)) = written.refused() {
         return Err(Failure::refused(refusal));
     }
-    let receipt = receipt(&session, &written, replaced);
+    let receipt = receipt(&session, &written, name == "set");
     context.out.value(&receipt, render::receipt)?;
     Ok(DONE)
 }
 
-/// What a `set` is about to replace: id and value of what answers now.
-fn replaced(session: &Session, line: &Map<String, Json>) -> Vec<Json> {
+/// A node whole, as `show` gives it.
+fn shown(session: &Session, id: &str) -> Option<Json> {
     let mut question = Map::new();
-    for field in ["subject", "predicate", "scope"] {
-        if let Some(value) = line.get(field) {
-            question.insert(field.to_owned(), value.clone());
-        }
-    }
-    let asked = asof::exchange::question::question("get", question, None);
-    let answer = asked.ok().and_then(|asked| session.snapshot().answer(&asked).ok());
-    let facts = answer.as_ref().and_then(|answer| answer.get("facts")).and_then(Json::as_array);
-    let one = |fact: &Json| json!({ "id": fact.get("id"), "value": fact.get("value") });
-    facts.into_iter().flatten().map(one).collect()
+    question.insert("id".to_owned(), json!(id));
+    let asked = asof::exchange::question::question("show", question, None).ok()?;
+    session.snapshot().answer(&asked).ok()
 }
 
-fn receipt(session: &Session, written: &asof::db::Written, replaced: Vec<Json>) -> Json {
+/// What a `set` took the place of: id and value, the latest ones.
+fn replaced(session: &Session, id: &str) -> Vec<Json> {
+    let named = shown(session, id).and_then(|shown| shown.get("supersedes").cloned());
+    let ids: Vec<String> =
+        named.and_then(|ids| serde_json::from_value(ids).ok()).unwrap_or_default();
+    let one = |id: &String| {
+        let value = shown(session, id)?.get("value").cloned();
+        Some(json!({ "id": id, "value": value }))
+    };
+    ids.iter().rev().take(REPLACED_SHOWN).filter_map(one).collect()
+}
+
+/// Facts a `set` lists as replaced; there may be more further back.
+const REPLACED_SHOWN: usize = 5;
+
+fn receipt(session: &Session, written: &asof::db::Written, is_set: bool) -> Json {
     let verdict =
         written.admissions.first().map_or("unchanged", |admission| admission.verdict.word());
     let id = written.admissions.first().and_then(|a| a.id.as_ref()).map(ToString::to_string);
@@ -190,21 +197,18 @@ fn receipt(session: &Session, written: &asof::db::Written, replaced: Vec<Json>) 
         put("seq", json!(stamp.seq));
         put("recorded_at", json!(stamp.recorded.to_string()));
     }
-    if !replaced.is_empty() {
-        put("replaced", Json::Array(replaced));
+    if is_set && written.stamp.is_some() {
+        let replaced = id.as_deref().map_or_else(Vec::new, |id| replaced(session, id));
+        if !replaced.is_empty() {
+            put("replaced", Json::Array(replaced));
+        }
     }
-    let reasserted = written.admissions.iter().any(|a| matches!(a.verdict, Verdict::Held));
-    if reasserted && let Some(against) = held_against(session, id.as_deref()) {
-        put("against", against);
+    let held = written.admissions.iter().any(|a| matches!(a.verdict, Verdict::Held));
+    let against = id.as_deref().filter(|_| held).and_then(|id| shown(session, id));
+    if let Some(against) = against.as_ref().and_then(|shown| shown.get("against")) {
+        put("against", against.clone());
     }
     receipt
-}
-
-fn held_against(session: &Session, id: Option<&str>) -> Option<Json> {
-    let mut question = Map::new();
-    question.insert("id".to_owned(), json!(id?));
-    let asked = asof::exchange::question::question("show", question, None).ok()?;
-    session.snapshot().answer(&asked).ok()?.get("against").cloned()
 }
 
 /// `apply FILE`: all lines as one transaction.

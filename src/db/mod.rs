@@ -1,7 +1,8 @@
 //! The public entrance: open a [`Store`], take a [`Session`], write and ask.
 //!
 //! A session is bound to a tenant and what its principal may do there (R10a). [`Snapshot`] is what
-//! it sees at one moment. [`import`], [`export`] and [`check`] are about whole stores.
+//! it sees at one moment. Import, export and check are about
+//! whole stores.
 
 mod ask;
 mod check;

@@ -33,6 +33,9 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
+    if path.is_dir() {
+        return Err(io::Error::other("it is a directory; name a journal file"));
+    }
     let file = BufReader::with_capacity(1 << 16, File::open(path)?);
     let unpacked: Box<dyn Read + Send> = match path.extension().and_then(|e| e.to_str()) {
         Some("xz") => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(file)),

@@ -1,4 +1,4 @@
-//! Exchange: journal lines in and out ([`read`], [`write`], [`lines`]), and questions in ([`question`]), drawings ([`dot`]).
+//! Exchange: journal lines in and out ([`read`], [`mod@write`], [`lines`]), and questions in ([`question`]), drawings ([`dot`]).
 //! Text here, types below; nothing here judges what it reads.
 
 pub mod dot;

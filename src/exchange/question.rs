@@ -103,7 +103,7 @@ pub fn line(text: &str, zone: Option<&Zone>) -> Result<Asked, Refusal> {
 /// A question of a kind from its fields.
 ///
 /// # Errors
-/// As [`line`].
+/// As [`line()`].
 pub fn question(
     kind: &str,
     fields: Map<String, Json>,

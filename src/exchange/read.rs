@@ -179,7 +179,7 @@ pub fn line(text: &str, reading: &Reading<'_>) -> Result<Line, Refusal> {
 /// Reads one object.
 ///
 /// # Errors
-/// As [`line`].
+/// As [`line()`].
 pub fn object(map: Map<String, Json>, reading: &Reading<'_>) -> Result<Line, Refusal> {
     let mut fields = Fields::new(map, reading.zone.copied())?;
     let op = fields.need_text("op")?;

@@ -116,6 +116,7 @@ pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String>
         })
         .collect();
     near.sort_unstable();
+    near.dedup();
     near.into_iter().take(NEAR_MATCHES).map(|(_, other)| other.to_owned()).collect()
 }
 

@@ -128,6 +128,8 @@ impl fmt::Display for Refusal {
     }
 }
 
+impl std::error::Error for Refusal {}
+
 /// What the gate said of one operation (SPEC section 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A pure function of (facts, question, rules, marks): no clock, no I/O, no lock. It asks each
-//! fact the same questions once ([`look`]), then only compares. [`crate::timeline::doubt`] holds
+//! fact the same questions once (`look`), then only compares. [`crate::timeline::doubt`] holds
 //! step 10. Step 1, permission and erasure, is `visible`: what the caller may not see is no
 //! candidate. Cost: linear in the facts of the slot and their links.
 
