@@ -10,8 +10,9 @@ use crate::model::node::{Closing, NodeNo};
 use crate::model::operation::{Takeback, Then};
 use crate::model::value::Value;
 use crate::time::{Recorded, Valid};
+use crate::timeline::look::{Look, Position};
 use crate::timeline::marks::Mark;
-use crate::timeline::resolve::{Look, Overridden, Position, Question};
+use crate::timeline::resolve::{Overridden, Question};
 use crate::timeline::slot::Slot;
 
 /// Why an answer is not simply known.

@@ -10,8 +10,8 @@
 //!        └─2───────────9──────▶ recorded
 //! ```
 //!
-//! [`slot`] holds the facts that compete, [`resolve`] is the one resolver (with [`doubt`], its last
-//! step), [`marks`] is what it asks of the lineage floor, [`version`] the rectangles, [`correction`]
+//! [`slot`] holds the facts that compete, [`resolve`] is the one resolver (with [`look`], what it
+//! asks of each fact, and [`doubt`], its last step), [`marks`] is what it asks of the lineage floor, [`version`] the rectangles, [`correction`]
 //! what a correction carries over. This floor does no I/O, reads no clock and holds no lock.
 //!
 //! Laws: an event recorded at or after k never changes an answer with `known_at` < k (R27);
@@ -19,6 +19,7 @@
 
 pub mod correction;
 pub mod doubt;
+pub mod look;
 pub mod marks;
 pub mod resolve;
 pub mod slot;
