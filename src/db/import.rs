@@ -238,6 +238,7 @@ impl Import<'_, '_> {
             when: when(self.options.replay, recorded, clock),
             operations: &operations,
             dry_run: self.options.dry_run,
+            receipts: false,
         };
         let mut writer = self.store.writer();
         let outcome = writer.transact(&self.store.inner.state, self.rights, &request)?;

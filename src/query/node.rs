@@ -28,7 +28,8 @@ pub struct NodeAsk {
 }
 
 impl NodeAsk {
-    fn ask(&self, own: &crate::model::scope::Scope) -> Ask {
+    /// The question about a node of its own scope.
+    pub(super) fn ask(&self, own: &crate::model::scope::Scope) -> Ask {
         let scope = self.scope.clone().unwrap_or_else(|| own.clone());
         let (valid_at, known_at) = (self.valid_at, self.known_at);
         Ask { scope, inherit: false, context: self.context.clone(), valid_at, known_at }
