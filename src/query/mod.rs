@@ -5,7 +5,7 @@
 //! [`history`] · [`course`] timeline and beliefs · [`node`] show and usable · [`chain`]
 //! supersession for drawings · [`lineage`] impact, why and chain as graphs · [`agenda`] worklist,
 //! conflicts, held and due · [`snapshot`] the whole live graph · [`diff`] what differs between two
-//! points, and why.
+//! points, and why · [`plot`] the plane of a slot for drawings.
 
 pub mod agenda;
 pub mod answer;
@@ -16,6 +16,7 @@ pub mod explain;
 pub mod history;
 pub mod lineage;
 pub mod node;
+pub mod plot;
 pub mod slots;
 pub mod snapshot;
 pub mod view;

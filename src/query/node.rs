@@ -28,6 +28,11 @@ pub struct NodeAsk {
 }
 
 impl NodeAsk {
+    /// The as-of point, defaults filled in.
+    pub fn at(&self, view: &View<'_>) -> AsOf {
+        view.point(self.valid_at, self.known_at)
+    }
+
     /// The question about a node of its own scope.
     pub(super) fn ask(&self, own: &crate::model::scope::Scope) -> Ask {
         let scope = self.scope.clone().unwrap_or_else(|| own.clone());
