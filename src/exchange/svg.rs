@@ -120,7 +120,7 @@ pub fn plane(title: &str, rectangles: &[Rectangle], left_out: usize) -> String {
         rectangles.iter().map(|r| &r.values).filter(|values| !values.is_empty()).collect();
     let values: Vec<&Vec<Value>> = values.into_iter().collect();
     let bottom = axes.y(0);
-    let width = axes.x(None) + 60;
+    let width = axes.x(None) + 100;
     let listed = values.len().min(LEGEND_MAX) + 4;
     let height = bottom + BELOW + listed.div_ceil(2) * LEGEND_LINE;
     let mut svg = String::new();
@@ -183,9 +183,9 @@ fn grid(svg: &mut String, axes: &Axes) {
     );
     let _ = writeln!(
         svg,
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">recorded →</text><text x=\"14\" y=\"{}\">valid ↑</text>",
-        right + 50,
-        bottom - 6,
+        "<text x=\"{}\" y=\"{}\">recorded →</text><text x=\"14\" y=\"{}\">valid ↑</text>",
+        right + 28,
+        bottom + 4,
         TOP + 4
     );
 }
