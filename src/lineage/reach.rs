@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::model::node::NodeNo;
 use crate::store::error::StoreError;
+use crate::store::key;
 use crate::store::rows::{Lookup, NodeView};
 use crate::time::Recorded;
 
@@ -171,29 +172,50 @@ fn descend<R: Lookup + ?Sized>(
     let mut level: Vec<usize> = (0..reached.steps.len()).collect();
     let mut depth = 0;
     while (!level.is_empty() || !later.is_empty()) && depth < deepest {
-        let nodes: Vec<(usize, NodeNo)> = level
+        let nodes: HashMap<NodeNo, usize> = level
             .iter()
-            .filter_map(|place| Some((*place, reached.steps.get(*place)?.no)))
+            .filter_map(|place| Some((reached.steps.get(*place)?.no, *place)))
             .collect();
-        let made: Vec<(usize, Vec<NodeNo>)> = nodes
-            .into_par_iter()
-            .map(|(place, no)| Ok((place, rows.dependents(no)?)))
-            .collect::<Result<_, StoreError>>()?;
+        let mut made = made_from(rows, nodes.keys().copied().collect())?;
+        made.sort_unstable_by_key(|(premise, no)| (nodes.get(premise).copied(), *no));
         depth += 1;
         let mut next = Vec::new();
         for (old, by) in later.remove(&depth).unwrap_or_default() {
             let before = reached.places.get(&by).copied();
             next.extend(reached.visit(old, depth, before));
         }
-        for (before, nodes) in made {
-            let Some(premise) = reached.steps.get(before).map(|step| step.no) else { continue };
-            for no in nodes {
-                if !reached.has(no) && rests(premise, no)? {
-                    next.extend(reached.visit(no, depth, Some(before)));
-                }
+        for (premise, no) in made {
+            if !reached.has(no) && rests(premise, no)? {
+                next.extend(reached.visit(no, depth, nodes.get(&premise).copied()));
             }
         }
         level = next;
     }
     Ok(reached)
+}
+
+/// Nodes made together have near numbers; premises no further apart than this are read in one go.
+const GAP: u64 = 64;
+
+/// The edges down from some nodes: premise and dependent. Neighbouring premises are read in one
+/// scan, since a scan costs far more than a row; the scans run on all cores.
+fn made_from<R: Lookup + ?Sized>(
+    rows: &R,
+    mut from: Vec<NodeNo>,
+) -> Result<Vec<(NodeNo, NodeNo)>, StoreError> {
+    from.sort_unstable();
+    let runs: Vec<&[NodeNo]> = from.chunk_by(|a, b| b.0 - a.0 <= GAP).collect();
+    let scan = |run: &&[NodeNo]| -> Result<Vec<(NodeNo, NodeNo)>, StoreError> {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(Vec::new()) };
+        let until = key::after(&key::dependents(*last));
+        let found = rows.between(&key::dependents(*first), &until, usize::MAX)?;
+        let edge = |key: &[u8]| {
+            let premise = NodeNo(key::last_number(key.get(..key.len().checked_sub(8)?)?)?);
+            run.binary_search(&premise).ok()?;
+            Some((premise, NodeNo(key::last_number(key)?)))
+        };
+        Ok(found.iter().filter_map(|(key, _)| edge(key)).collect())
+    };
+    let made: Result<Vec<_>, StoreError> = runs.par_iter().map(scan).collect();
+    Ok(made?.into_iter().flatten().collect())
 }
