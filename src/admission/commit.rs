@@ -4,13 +4,16 @@
 use uuid::Uuid;
 
 use crate::admission::gate::{Admission, Gate};
-use crate::admission::rights::Rights;
-use crate::model::event::{Stamp, Transaction};
+use crate::admission::rights::{Right, Rights};
+use crate::lineage::receipt::{Asker, Receipt, receipt};
+use crate::lineage::touch::touched;
+use crate::model::event::{Event, Stamp, Transaction};
 use crate::model::limits::OPERATIONS_MAX;
 use crate::model::operation::Operation;
 use crate::model::refusal::{Reason, Refusal, Verdict};
 use crate::store::apply::seal;
 use crate::store::codec;
+use crate::store::draft::Draft;
 use crate::store::error::StoreError;
 use crate::store::log::Log;
 use crate::store::rows::{Lookup, Rows};
@@ -44,6 +47,8 @@ pub struct Request<'a> {
     pub operations: &'a [Operation],
     /// Judge only; write nothing.
     pub dry_run: bool,
+    /// Work out receipts (R33); bulk loading does without.
+    pub receipts: bool,
 }
 
 /// What came of it.
@@ -53,6 +58,10 @@ pub struct Outcome {
     pub admissions: Vec<Admission>,
     /// The transaction's stamp, if one was written.
     pub stamp: Option<Stamp>,
+    /// The receipts of the operations that take something back or undo that, each with the place
+    /// of its operation (R33). In a transaction of several operations each tells what differs
+    /// between before and after the whole transaction, below what it is about.
+    pub receipts: Vec<(usize, Receipt)>,
 }
 
 impl Outcome {
@@ -125,27 +134,57 @@ impl Writer {
         let mut draft = state.draft();
         let mut admissions = Vec::with_capacity(request.operations.len());
         let mut events = Vec::with_capacity(request.operations.len());
-        for operation in request.operations {
+        let mut places = Vec::new();
+        for (place, operation) in request.operations.iter().enumerate() {
             let mut admission = Gate { draft: &mut draft, rights, stamp }.admit(operation)?;
             let refused = matches!(admission.verdict, Verdict::Refused(_));
             if let Some(event) = admission.event.take() {
                 events.push(event);
+                places.push((place, stamp));
                 stamp.place += 1;
             }
             admissions.push(admission);
             if refused {
-                return Ok(Outcome { admissions, stamp: None });
+                return Ok(Outcome { admissions, stamp: None, receipts: Vec::new() });
             }
         }
+        let receipts = if request.receipts {
+            let asker = Asker {
+                visible: &|scope| rights.allows(Right::Read, scope),
+                before: last.recorded,
+                after: recorded,
+                dry_run: request.dry_run,
+            };
+            receipts(&draft, &events, &places, &asker)?
+        } else {
+            Vec::new()
+        };
         if (events.is_empty() && !request.given) || request.dry_run {
-            return Ok(Outcome { admissions, stamp: None });
+            return Ok(Outcome { admissions, stamp: None, receipts });
         }
         seal(&mut draft, request.tx_id, stamp);
         let transaction = Transaction { tx_id: request.tx_id, seq: stamp.seq, recorded, events };
         self.log.append(stamp.seq, &codec::to_bytes(&transaction)?)?;
         state.absorb(draft.into_rows());
-        Ok(Outcome { admissions, stamp: Some(stamp) })
+        Ok(Outcome { admissions, stamp: Some(stamp), receipts })
     }
+}
+
+/// The receipts of what was applied to a draft.
+fn receipts(
+    draft: &Draft<'_>,
+    events: &[Event],
+    places: &[(usize, Stamp)],
+    asker: &Asker<'_>,
+) -> Result<Vec<(usize, Receipt)>, StoreError> {
+    let mut receipts = Vec::new();
+    for (event, (place, stamp)) in events.iter().zip(places) {
+        let Some(tenant) = &event.tenant else { continue };
+        if let Some(touched) = touched(draft, tenant, &event.action, *stamp)? {
+            receipts.push((*place, receipt(draft, &touched, asker)?));
+        }
+    }
+    Ok(receipts)
 }
 
 fn instant(when: When, last: Recorded) -> Result<Recorded, Refusal> {
@@ -172,10 +211,11 @@ fn all(request: &Request<'_>, verdict: &Verdict) -> Outcome {
         id: crate::admission::gate::subject_of(&operation.action).cloned(),
         event: None,
     };
-    Outcome { admissions: request.operations.iter().map(admission).collect(), stamp: None }
+    let admissions = request.operations.iter().map(admission).collect();
+    Outcome { admissions, stamp: None, receipts: Vec::new() }
 }
 
 fn first_refused(refusal: Refusal) -> Outcome {
     let admission = Admission { verdict: Verdict::Refused(refusal), id: None, event: None };
-    Outcome { admissions: vec![admission], stamp: None }
+    Outcome { admissions: vec![admission], stamp: None, receipts: Vec::new() }
 }

@@ -273,7 +273,7 @@ pub(super) const OPERATIONS: [Operation; 21] = [
     },
 ];
 
-fn text(name: &'static str, help: &'static str) -> Arg {
+pub(super) fn text(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).help(help).value_name(name.to_uppercase().replace('-', "_"))
 }
 
@@ -307,7 +307,7 @@ fn operation(operation: &Operation) -> Command {
         .arg(flag("dry-run", "Judge only; write nothing"))
 }
 
-fn as_of(command: Command) -> Command {
+pub(super) fn as_of(command: Command) -> Command {
     command
         .arg(text("valid-at", "About which time (default: now)"))
         .arg(text("known-at", "With the knowledge of which time (default: now)"))
@@ -317,13 +317,13 @@ fn as_of(command: Command) -> Command {
         )
 }
 
-fn within(command: Command) -> Command {
+pub(super) fn within(command: Command) -> Command {
     command.arg(text("scope", "In exactly this scope")).arg(
         text("across", "In every scope that matches, such as 'acme/**'").conflicts_with("scope"),
     )
 }
 
-fn circumstances(command: Command) -> Command {
+pub(super) fn circumstances(command: Command) -> Command {
     command.arg(flag("inherit", "Facts of ancestor scopes take part; the nearest wins")).arg(
         Arg::new("with")
             .long("with")
@@ -333,7 +333,7 @@ fn circumstances(command: Command) -> Command {
     )
 }
 
-fn slot(name: &'static str, about: &'static str) -> Command {
+pub(super) fn slot(name: &'static str, about: &'static str) -> Command {
     let command = Command::new(name)
         .about(about)
         .arg(Arg::new("subject").required(true).help("What it is about"))
@@ -367,7 +367,7 @@ fn reads() -> [Command; 13] {
     let dot = Command::new("dot")
         .about("Drawings as Graphviz text")
         .subcommand_required(true)
-        .subcommand(slot("chain", "What took the place of what in one slot"));
+        .subcommands(super::wide::drawings());
     [
         slot("get", "What holds: now, on a day, or as known on a day"),
         slot("explain", "Why it is the answer: every fact of the slot, used or why not"),
@@ -438,6 +438,7 @@ pub(super) fn command() -> Command {
         .arg(text("tz", "The zone of times without an offset, such as Europe/Berlin").global(true))
         .arg(text("tenant", "The tenant, where no scope says it").global(true))
         .subcommands(reads())
+        .subcommands(super::wide::commands())
         .subcommands(OPERATIONS.iter().map(operation))
         .subcommands(wholes())
 }

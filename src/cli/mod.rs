@@ -1,5 +1,5 @@
 //! The command line (SPEC section 9, R40): [`args`] says what can be written, [`write`] and
-//! [`read`] do it, [`render`] prints it for people, [`output`] is where text goes and which exit
+//! [`read`] do it, [`wide`] what is about more than one slot, [`render`] prints it for people, [`output`] is where text goes and which exit
 //! code follows.
 
 mod args;
@@ -7,6 +7,7 @@ mod output;
 mod read;
 mod render;
 mod whole;
+mod wide;
 mod write;
 
 use std::ffi::OsString;
@@ -116,7 +117,12 @@ fn dispatch(context: &Context, matches: &ArgMatches) -> Result<u8, Failure> {
         "get" | "explain" | "timeline" | "beliefs" | "history" | "find" | "usable" | "show"
         | "scopes" | "subjects" | "predicates" => read::question(context, name, arguments),
         "ask" => read::ask(context, arguments),
-        "dot" => read::dot(context, arguments),
+        "worklist" | "conflicts" | "held" | "due" | "impact" | "why" | "chain" | "diff" => {
+            wide::question(context, name, arguments)
+        }
+        "snapshot" => wide::snapshot(context, arguments),
+        "dot" => wide::dot(context, arguments),
+        "plot" => wide::plot(context, arguments),
         "init" => whole::init(context),
         "import" => whole::import(context, arguments),
         "export" => whole::export(context, arguments),

@@ -9,7 +9,7 @@ use asof::exchange::lines::{Lines, open};
 use asof::exchange::question::{Asked, Question, line, question as asked};
 use asof::model::name::near;
 use asof::model::refusal::{Reason, Refusal};
-use asof::query::{chain, slots};
+use asof::query::slots;
 use asof::time::Zone;
 use clap::ArgMatches;
 use rayon::prelude::*;
@@ -20,7 +20,10 @@ use super::write::value;
 use super::{Context, render};
 
 /// Arguments as the fields of a question.
-fn fields(context: &Context, arguments: &ArgMatches) -> Result<Map<String, Json>, Failure> {
+pub(super) fn fields(
+    context: &Context,
+    arguments: &ArgMatches,
+) -> Result<Map<String, Json>, Failure> {
     let mut fields = Map::new();
     for name in arguments.ids().map(|id| id.as_str().to_owned()) {
         let field = name.replace('-', "_");
@@ -33,9 +36,10 @@ fn fields(context: &Context, arguments: &ArgMatches) -> Result<Map<String, Json>
                 let text = arguments.get_one::<String>("value").cloned().unwrap_or_default();
                 fields.insert(field, value(&text, arguments.get_flag("text-value")));
             }
-            "ids" => {
-                let ids: Vec<&String> = arguments.get_many("ids").into_iter().flatten().collect();
-                fields.insert(field, json!(ids));
+            "ids" | "types" | "known" | "valid" => {
+                let several: Vec<&String> =
+                    arguments.get_many(&name).into_iter().flatten().collect();
+                fields.insert(field, json!(several));
             }
             "with" => {
                 let mut pairs = Map::new();
@@ -69,11 +73,21 @@ pub(super) fn question(
     kind: &str,
     arguments: &ArgMatches,
 ) -> Result<u8, Failure> {
+    answered(context, kind, arguments, render::answer)
+}
+
+/// Asks, and prints what `shown` makes of the answer.
+pub(super) fn answered(
+    context: &Context,
+    kind: &str,
+    arguments: &ArgMatches,
+    shown: fn(&str, &Json) -> String,
+) -> Result<u8, Failure> {
     let fields = fields(context, arguments)?;
     let store = context.open(false)?;
     let asked = asked(kind, fields, context.zone_of(&store)?.as_ref())?;
     let answer = store.owner().snapshot().answer(&asked)?;
-    context.out.value(&answer, |answer| render::answer(kind, answer))?;
+    context.out.value(&answer, |answer| shown(kind, answer))?;
     if kind == "get"
         && answer.get("notice").is_none()
         && answer.get("outcome").is_some_and(|o| o == "unknown")
@@ -176,27 +190,4 @@ fn one(snapshot: &Snapshot, text: &str, zone: Option<&Zone>, number: u64) -> Res
         Err(asof::db::DbError::Refused(refusal)) => Ok(error(&refusal)),
         Err(other) => Err(other.into()),
     }
-}
-
-/// `dot chain SUBJECT PREDICATE`.
-pub(super) fn dot(context: &Context, arguments: &ArgMatches) -> Result<u8, Failure> {
-    let Some((_, arguments)) = arguments.subcommand() else {
-        return Err(Refusal::new(
-            Reason::UnknownOperation,
-            "say what to draw; see asof dot --help",
-        )
-        .into());
-    };
-    let fields = fields(context, arguments)?;
-    let store = context.open(false)?;
-    let asked: Asked = asked("get", fields, context.zone_of(&store)?.as_ref())?;
-    let snapshot = store.owner().snapshot();
-    let view = snapshot.view(snapshot.tenant(asked.tenant()?)?);
-    let Question::Get(subject, predicate, ask) = &asked.question else {
-        return Err(Refusal::new(Reason::BadLine, "a chain is of one slot").into());
-    };
-    let graph = chain::chain(&view, subject, predicate, ask).map_err(asof::db::DbError::from)?;
-    let title = format!("{subject} / {predicate} in {}", ask.scope);
-    context.out.text(&asof::exchange::dot::chain(&title, &graph, view.at(ask)))?;
-    Ok(DONE)
 }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::Value as Json;
 
-fn text(json: &Json) -> String {
+/// A value as a cell.
+pub(super) fn text(json: &Json) -> String {
     match json {
         Json::Null => String::new(),
         Json::String(text) => text.clone(),
@@ -18,11 +19,13 @@ fn text(json: &Json) -> String {
     }
 }
 
-fn at<'a>(json: &'a Json, path: &[&str]) -> &'a Json {
+/// What stands at a path of fields; null if nothing does.
+pub(super) fn at<'a>(json: &'a Json, path: &[&str]) -> &'a Json {
     path.iter().fold(json, |json, field| json.get(*field).unwrap_or(&Json::Null))
 }
 
-fn list<'a>(json: &'a Json, field: &str) -> &'a [Json] {
+/// A list of a field; none if there is none.
+pub(super) fn list<'a>(json: &'a Json, field: &str) -> &'a [Json] {
     json.get(field).and_then(Json::as_array).map_or(&[], Vec::as_slice)
 }
 
@@ -32,7 +35,7 @@ fn period(json: &Json, field: &str) -> String {
 }
 
 /// A table without lines: columns aligned, long cells cut only by the terminal.
-fn table(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(super) fn table(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(heads);
@@ -242,6 +245,7 @@ pub(super) fn receipt(json: &Json) -> String {
             text(against)
         );
     }
+    out.push_str(&super::wide::receipt(json));
     out
 }
 

@@ -203,6 +203,11 @@ fn receipt(session: &Session, written: &asof::db::Written, is_set: bool) -> Json
             put("replaced", Json::Array(replaced));
         }
     }
+    for (_, receipt) in &written.receipts {
+        if let Json::Object(fields) = receipt.json() {
+            fields.into_iter().for_each(|(field, value)| put(&field, value));
+        }
+    }
     let held = written.admissions.iter().any(|a| matches!(a.verdict, Verdict::Held));
     let against = id.as_deref().filter(|_| held).and_then(|id| shown(session, id));
     if let Some(against) = against.as_ref().and_then(|shown| shown.get("against")) {
@@ -243,11 +248,15 @@ pub(super) fn apply(context: &Context, arguments: &ArgMatches) -> Result<u8, Fai
         refusal.message = format!("line {number}: {} (nothing was written)", refusal.message);
         return Err(Failure::refused(&refusal));
     }
-    let verdicts: Vec<Json> = written
-        .admissions
-        .iter()
-        .map(|admission| json!({ "verdict": admission.verdict.word(), "id": admission.id.as_ref().map(ToString::to_string) }))
-        .collect();
+    let verdict = |(place, admission): (usize, &asof::admission::gate::Admission)| {
+        let receipt = written.receipts.iter().find(|(of, _)| *of == place);
+        let mut verdict = json!({ "verdict": admission.verdict.word(), "id": admission.id.as_ref().map(ToString::to_string) });
+        if let (Some((_, receipt)), Some(object)) = (receipt, verdict.as_object_mut()) {
+            object.insert("receipt".to_owned(), receipt.json());
+        }
+        verdict
+    };
+    let verdicts: Vec<Json> = written.admissions.iter().enumerate().map(verdict).collect();
     let seq = written.stamp.map(|stamp| stamp.seq);
     let report = json!({ "operations": verdicts, "seq": seq });
     context.out.value(&report, |report| {

@@ -5,16 +5,21 @@ use serde_json::Value as Json;
 use crate::db::error::DbError;
 use crate::db::session::Snapshot;
 use crate::exchange::question::{Asked, Question};
+use crate::model::name::Tenant;
 use crate::model::refusal::{Reason, Refusal};
 use crate::query::answer::FactView;
 use crate::query::course::Piece;
+use crate::query::diff::Difference;
 use crate::query::slots::{Counted, Found};
-use crate::query::{answer, course, explain, history, node, slots};
+use crate::query::snapshot::Live;
+use crate::query::{
+    agenda, answer, course, diff, explain, history, lineage, node, slots, snapshot,
+};
 
 /// Answers a question as the snapshot sees it.
-pub(super) fn answer(snapshot: &Snapshot, asked: &Asked) -> Result<Json, DbError> {
-    let tenant = snapshot.tenant(asked.tenant()?)?;
-    let view = snapshot.view(tenant);
+pub(super) fn answer(seen: &Snapshot, asked: &Asked) -> Result<Json, DbError> {
+    let tenant = seen.tenant(asked.tenant()?)?;
+    let view = seen.view(tenant);
     Ok(match &asked.question {
         Question::Get(subject, predicate, ask) => {
             answer::get(&view, subject, predicate, ask)?.json()
@@ -42,12 +47,27 @@ pub(super) fn answer(snapshot: &Snapshot, asked: &Asked) -> Result<Json, DbError
             if let Some(shown) = node::show(&view, id, ask)? {
                 shown
             } else {
-                let message = format!("there is no {id:?} in tenant {}", view.tenant());
-                return Err(Refusal::new(Reason::UnknownTarget, message).into());
+                return Err(unknown(id, view.tenant()));
             }
         }
         Question::Counts(what, reach) => {
             slots::count(&view, *what, reach)?.iter().map(Counted::json).collect()
         }
+        Question::List(list, reach, ask) => agenda::json(&view, list, reach, ask)?,
+        Question::Walk(way, id, filter, ask) => {
+            let graph = lineage::walk(&view, *way, id, filter, ask)?;
+            lineage::json(&graph.ok_or_else(|| unknown(id, view.tenant()))?)
+        }
+        Question::Snapshot(reach, ask) => {
+            snapshot::snapshot(&view, reach, ask)?.iter().map(Live::json).collect()
+        }
+        Question::Diff(reach, ask, between) => {
+            diff::diff(&view, reach, ask, *between)?.iter().map(Difference::json).collect()
+        }
     })
+}
+
+fn unknown(id: &str, tenant: &Tenant) -> DbError {
+    let message = format!("there is no {id:?} in tenant {tenant}");
+    Refusal::new(Reason::UnknownTarget, message).into()
 }

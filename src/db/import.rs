@@ -260,6 +260,7 @@ impl Import<'_, '_> {
             when: when(self.options.replay, grouping.recorded_at, clock),
             operations: &operations,
             dry_run: self.options.dry_run || whole < group.len(),
+            receipts: false,
         };
         Ok(self.store.writer().transact(&self.store.inner.state, self.rights, &request)?)
     }

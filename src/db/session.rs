@@ -27,6 +27,9 @@ pub struct WriteOptions {
     pub tx_id: Option<Uuid>,
     /// Judge only; write nothing.
     pub dry_run: bool,
+    /// Leave out the receipts: a retraction that reaches many nodes then returns as soon as it is
+    /// durable, without walking down to them. It is in force either way.
+    pub without_receipts: bool,
 }
 
 /// What a write came to.
@@ -74,6 +77,7 @@ impl Session {
             when: self.store.when(),
             operations,
             dry_run: options.dry_run,
+            receipts: !options.without_receipts,
         };
         self.store.transact(&self.rights, &request)
     }

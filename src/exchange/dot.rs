@@ -43,7 +43,7 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// The first characters of a text.
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     if text.chars().count() <= VALUE_SHOWN {
         return text.to_owned();
     }
@@ -52,10 +52,12 @@ fn cut(text: &str) -> String {
     short
 }
 
-fn label(fact: &FactView, not: Option<&str>) -> String {
+fn label(fact: &FactView, not: Option<&str>, predicates: bool) -> String {
     let said = &fact.fact.said;
     let until = |until: Option<String>| until.unwrap_or_else(|| "∞".to_owned());
-    let mut lines = vec![cut(&said.value.to_string()), said.id.to_string()];
+    let value = cut(&said.value.to_string());
+    let first = if predicates { format!("{} = {value}", said.predicate) } else { value };
+    let mut lines = vec![first, said.id.to_string()];
     lines.push(format!(
         "valid [{}, {})",
         form::start(said.valid_from),
@@ -91,7 +93,7 @@ fn look(drawn: &Drawn) -> &'static str {
     }
 }
 
-fn edge_look(edge: Edge) -> &'static str {
+pub(super) fn edge_look(edge: Edge) -> &'static str {
     match edge {
         Edge::Supersedes => "label=\"supersedes\", arrowhead=normal, color=\"#2166ac\"",
         Edge::DerivedFrom => {
@@ -115,14 +117,34 @@ const LEGEND: &str = "  subgraph cluster_legend {
   }
 ";
 
-/// The supersession chain of a slot as Graphviz text.
-pub fn chain(title: &str, graph: &DiGraph<Drawn, Edge>, at: AsOf) -> String {
+/// The first lines of every drawing.
+pub(super) fn head(title: &str, below: &str) -> String {
     let mut text = String::from(
         "digraph asof {\n  rankdir=LR;\n  compound=true;\n  node [fontname=\"sans-serif\", fontsize=11];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
     );
-    let heading = format!("{title}\nvalid at {}, known at {}", at.valid_at, at.known_at);
+    let heading = format!("{title}\n{below}");
     // Writing to a String cannot fail.
     let _ = writeln!(text, "  label={};\n  labelloc=t;", quoted(&heading));
+    text
+}
+
+/// The point a drawing is of.
+pub(super) fn point(at: AsOf) -> String {
+    format!("valid at {}, known at {}", at.valid_at, at.known_at)
+}
+
+/// The supersession chain of a slot as Graphviz text.
+pub fn chain(title: &str, graph: &DiGraph<Drawn, Edge>, at: AsOf) -> String {
+    facts(title, graph, at, false)
+}
+
+/// The facts of an entity as Graphviz text, each with its predicate.
+pub fn entity(title: &str, graph: &DiGraph<Drawn, Edge>, at: AsOf) -> String {
+    facts(title, graph, at, true)
+}
+
+fn facts(title: &str, graph: &DiGraph<Drawn, Edge>, at: AsOf, predicates: bool) -> String {
+    let mut text = head(title, &point(at));
     let mut scopes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, drawn) in graph.node_weights().enumerate() {
         scopes.entry(drawn.fact.fact.said.scope.as_str()).or_default().push(place);
@@ -139,7 +161,7 @@ pub fn chain(title: &str, graph: &DiGraph<Drawn, Edge>, at: AsOf) -> String {
             let _ = writeln!(
                 text,
                 "    n{place} [label={}, {}];",
-                quoted(&label(&one.fact, not.as_deref())),
+                quoted(&label(&one.fact, not.as_deref(), predicates)),
                 look(one)
             );
         }

@@ -51,6 +51,11 @@ impl Fields {
         self.map.shift_remove(field).filter(|value| !value.is_null())
     }
 
+    /// Puts a field in, to be taken as if it had been given.
+    pub fn put(&mut self, field: &str, value: Json) {
+        self.map.insert(field.to_owned(), value);
+    }
+
     /// Takes a field, `null` told apart from absent.
     pub fn take_nullable(&mut self, field: &str) -> Option<Json> {
         self.map.shift_remove(field)

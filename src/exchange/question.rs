@@ -7,11 +7,15 @@ use serde_json::{Map, Value as Json};
 
 use crate::exchange::fields::{Fields, bad_time, missing};
 use crate::exchange::strict;
+use crate::exchange::wide;
 use crate::model::condition::Context;
 use crate::model::name::{Predicate, Subject, Tenant, near};
 use crate::model::refusal::{Reason, Refusal};
 use crate::model::scope::{Scope, ScopePattern};
 use crate::model::value::Value;
+use crate::query::agenda::List;
+use crate::query::diff::Between;
+use crate::query::lineage::{Filter, Way};
 use crate::query::node::NodeAsk;
 use crate::query::slots::{Count, Pattern, Reach};
 use crate::query::view::Ask;
@@ -38,6 +42,14 @@ pub enum Question {
     Show(String, NodeAsk),
     /// What scopes, subjects or predicates there are.
     Counts(Count, Reach),
+    /// What is open: worklist, conflicts, held, due.
+    List(List, Reach, Box<Ask>),
+    /// What rests on what, or what took the place of what.
+    Walk(Way, String, Box<Filter>, NodeAsk),
+    /// The whole live graph.
+    Snapshot(Reach, Box<Ask>),
+    /// What is answered differently between two points.
+    Diff(Reach, Box<Ask>, Between),
 }
 
 /// A question with the tenant it names, if it does.
@@ -49,7 +61,7 @@ pub struct Asked {
     pub tenant: Option<Tenant>,
 }
 
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 20] = [
     "get",
     "explain",
     "timeline",
@@ -61,8 +73,17 @@ const KINDS: [&str; 11] = [
     "scopes",
     "subjects",
     "predicates",
+    "worklist",
+    "conflicts",
+    "held",
+    "due",
+    "impact",
+    "why",
+    "chain",
+    "snapshot",
+    "diff",
 ];
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 20] = [
     "subject",
     "predicate",
     "value",
@@ -78,6 +99,11 @@ const FIELDS: [&str; 15] = [
     "tenant",
     "tz",
     "limit",
+    "by",
+    "types",
+    "depth",
+    "known",
+    "valid",
 ];
 
 /// A question from one line.
@@ -146,12 +172,16 @@ pub fn question(
         "show" => Question::Show(fields.need_text("id")?, node_ask(&mut fields, times)?),
         "scopes" => Question::Counts(Count::Scopes, reach(&mut fields)?),
         "subjects" => Question::Counts(Count::Subjects, reach(&mut fields)?),
+        "worklist" | "conflicts" | "held" | "due" => wide::list(kind, &mut fields, times)?,
+        "impact" | "why" | "chain" => wide::walk(kind, &mut fields, times)?,
+        "snapshot" => wide::snapshot(&mut fields, times)?,
+        "diff" => wide::diff(&mut fields, times)?,
         _ => Question::Counts(Count::Predicates, reach(&mut fields)?),
     };
     Ok(Asked { question, tenant })
 }
 
-type Times = (Option<Valid>, Option<Recorded>);
+pub(super) type Times = (Option<Valid>, Option<Recorded>);
 
 /// `valid_at` and `known_at`, or `at` for both (R7).
 fn times(fields: &mut Fields) -> Result<Times, Refusal> {
@@ -182,7 +212,11 @@ fn slot_question(kind: &str, fields: &mut Fields, times: Times) -> Result<Questi
     })
 }
 
-fn ask(fields: &mut Fields, scope: Scope, (valid_at, known_at): Times) -> Result<Ask, Refusal> {
+pub(super) fn ask(
+    fields: &mut Fields,
+    scope: Scope,
+    (valid_at, known_at): Times,
+) -> Result<Ask, Refusal> {
     Ok(Ask {
         scope,
         inherit: flag(fields, "inherit")?,
@@ -192,12 +226,15 @@ fn ask(fields: &mut Fields, scope: Scope, (valid_at, known_at): Times) -> Result
     })
 }
 
-fn node_ask(fields: &mut Fields, (valid_at, known_at): Times) -> Result<NodeAsk, Refusal> {
+pub(super) fn node_ask(
+    fields: &mut Fields,
+    (valid_at, known_at): Times,
+) -> Result<NodeAsk, Refusal> {
     let scope = fields.text("scope")?.map(|text| Scope::new(&text)).transpose()?;
     Ok(NodeAsk { scope, context: context(fields)?, valid_at, known_at })
 }
 
-fn flag(fields: &mut Fields, field: &str) -> Result<bool, Refusal> {
+pub(super) fn flag(fields: &mut Fields, field: &str) -> Result<bool, Refusal> {
     match fields.take(field) {
         None => Ok(false),
         Some(Json::Bool(flag)) => Ok(flag),
@@ -207,7 +244,7 @@ fn flag(fields: &mut Fields, field: &str) -> Result<bool, Refusal> {
     }
 }
 
-fn context(fields: &mut Fields) -> Result<Context, Refusal> {
+pub(super) fn context(fields: &mut Fields) -> Result<Context, Refusal> {
     let wrong = || {
         Refusal::new(Reason::BadLine, "`with` is an object of texts, such as {\"version\":\"3.0\"}")
             .at("with")
@@ -223,7 +260,7 @@ fn context(fields: &mut Fields) -> Result<Context, Refusal> {
     }
 }
 
-fn reach(fields: &mut Fields) -> Result<Reach, Refusal> {
+pub(super) fn reach(fields: &mut Fields) -> Result<Reach, Refusal> {
     match (fields.text("scope")?, fields.text("across")?) {
         (Some(scope), None) => Ok(Reach::Scope(Scope::new(&scope)?)),
         (None, Some(pattern)) => Ok(Reach::Across(ScopePattern::new(&pattern)?)),
@@ -241,15 +278,7 @@ fn find(fields: &mut Fields, times: Times) -> Result<Question, Refusal> {
         value: fields.take("value").map(|json| Value::from_json(&json)).transpose()?,
     };
     let reach = reach(fields)?;
-    let scope = match &reach {
-        Reach::Scope(scope) => scope.clone(),
-        Reach::Across(pattern) => Scope::new(pattern.tenant_str().unwrap_or("all"))?,
-        Reach::All => {
-            return Err(
-                Refusal::new(Reason::NoScope, "`find` needs `scope` or `across`").at("scope")
-            );
-        }
-    };
+    let scope = wide::some_scope(&reach, "find")?;
     Ok(Question::Find(pattern, reach, Box::new(ask(fields, scope, times)?)))
 }
 
@@ -274,7 +303,15 @@ impl Asked {
             | Question::Beliefs(_, _, ask) => Some(ask.scope.tenant()?),
             Question::History(_, _, reach, _)
             | Question::Find(_, reach, _)
-            | Question::Counts(_, reach) => match reach {
+            | Question::Counts(_, reach)
+            | Question::List(_, reach, _)
+            | Question::Snapshot(reach, _)
+            | Question::Diff(reach, _, _) => match reach {
+                Reach::Scope(scope) => Some(scope.tenant()?),
+                Reach::Across(pattern) => pattern.tenant_str().map(Tenant::new).transpose()?,
+                Reach::All => None,
+            },
+            Question::Walk(_, _, filter, _) => match &filter.reach {
                 Reach::Scope(scope) => Some(scope.tenant()?),
                 Reach::Across(pattern) => pattern.tenant_str().map(Tenant::new).transpose()?,
                 Reach::All => None,

@@ -1,13 +1,19 @@
 //! The supersession chain of a slot at (v, k), as a graph to draw: every fact recorded by k that
 //! the session sees, what supersedes what, and what is in conflict.
 
+use std::collections::HashMap;
+
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::model::name::{Predicate, Subject};
+use crate::model::node::{Fact, NodeNo};
 use crate::query::answer::{Coded, FactView, coded, fact_view};
+use crate::query::slots::{Pattern, Reach, scopes_of, slots};
 use crate::query::view::{Ask, View};
 use crate::store::error::StoreError;
-use crate::timeline::resolve::Outcome;
+use crate::time::Recorded;
+use crate::timeline::resolve::{Outcome, Resolution};
+use crate::timeline::slot::Slot;
 
 /// A fact in a drawing.
 #[derive(Clone, Debug)]
@@ -95,4 +101,69 @@ pub fn chain(
         }
     }
     Ok(graph)
+}
+
+/// All facts of an entity in some scopes, each judged in its own scope, with what supersedes what,
+/// what is in conflict and what was made from what among them. Nodes stand in order of predicate,
+/// scope and recording. Cost: the facts of the subject's slots.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn entity(
+    view: &View<'_>,
+    subject: &Subject,
+    reach: &Reach,
+    ask: &Ask,
+) -> Result<DiGraph<Drawn, Edge>, StoreError> {
+    let mut graph = DiGraph::new();
+    let mut places: HashMap<NodeNo, NodeIndex> = HashMap::new();
+    let mut edges = Vec::new();
+    let pattern = Pattern { subject: Some(subject.clone()), ..Pattern::default() };
+    for slot in slots(view, &pattern)? {
+        for scope in scopes_of(view, &slot).into_iter().filter(|scope| reach.takes(scope)) {
+            let ask = Ask { scope, ..ask.clone() };
+            let as_of = view.at(&ask);
+            let at = view.pinned(as_of);
+            let resolution = view.resolve(&slot, &ask, as_of)?;
+            for (place, fact) in slot.facts().filter(|(_, fact)| fact.said.scope == ask.scope) {
+                let Some(shown) = fact_view(view, &slot, fact, at)? else { continue };
+                let removed = resolution.removed.iter().find(|(removed, _)| *removed == place);
+                let not = removed.map(|(_, why)| coded(view, why)).transpose()?;
+                places.insert(fact.life.no, graph.add_node(Drawn { fact: shown, not }));
+                edges.extend(edges_of(&slot, fact, at.known_at));
+            }
+            if resolution.outcome == Outcome::Contested {
+                edges.extend(contested(&slot, &resolution));
+            }
+        }
+    }
+    for (from, to, edge) in edges {
+        if let (Some(from), Some(to)) = (places.get(&from), places.get(&to)) {
+            graph.add_edge(*from, *to, edge);
+        }
+    }
+    Ok(graph)
+}
+
+type Joined = (NodeNo, NodeNo, Edge);
+
+/// What a fact supersedes by name, and what it was made from, as of k.
+fn edges_of(slot: &Slot, fact: &Fact, known_at: Recorded) -> Vec<Joined> {
+    let standing = fact.life.standing(known_at);
+    let links = fact.links.iter().filter(|link| link.counts(known_at, &standing));
+    let named = links.flat_map(|link| &link.named).flat_map(|(from, until)| *from..*until);
+    let old = named.filter_map(|place| slot.fact(place)).map(|old| (old.life.no, Edge::Supersedes));
+    let justified = fact.life.justifications.iter().filter(|j| j.stamp.recorded <= known_at);
+    let made = justified.flat_map(|j| &j.premises).map(|no| (*no, Edge::DerivedFrom));
+    old.chain(made).map(|(to, edge)| (fact.life.no, to, edge)).collect()
+}
+
+fn contested(slot: &Slot, resolution: &Resolution) -> Vec<Joined> {
+    let used: Vec<&Fact> = resolution.used.iter().filter_map(|place| slot.fact(*place)).collect();
+    let mut pairs = Vec::new();
+    for (i, a) in used.iter().enumerate() {
+        let others = used.iter().skip(i + 1).filter(|b| a.said.value != b.said.value);
+        pairs.extend(others.map(|b| (a.life.no, b.life.no, Edge::ConflictsWith)));
+    }
+    pairs
 }

@@ -181,15 +181,7 @@ pub fn beliefs(
     let Some(slot) = view.slot(subject, predicate)? else {
         return Ok(Vec::new());
     };
-    let mut cuts: BTreeSet<Recorded> = BTreeSet::new();
-    for (_, fact) in slot.facts() {
-        cuts.extend(stamps(fact).map(|stamp| stamp.recorded));
-        for node in above(view.rows(), fact.life.no)? {
-            node_recorded_cuts(view, &node, &mut cuts)?;
-        }
-    }
-    let declared = view.rows().declared(view.tenant(), predicate)?;
-    cuts.extend(declared.0.iter().map(|(stamp, _)| stamp.recorded));
+    let cuts = recorded_cuts(view, &slot)?;
     let starts =
         std::iter::once(None).chain(cuts.into_iter().filter(|cut| *cut <= known_at).map(Some));
     let pieces: Result<Vec<_>, StoreError> = starts
@@ -199,6 +191,24 @@ pub fn beliefs(
         })
         .collect();
     Ok(joined(pieces?))
+}
+
+/// The recorded instants at which an answer of the slot can change, in order. Cost: the events
+/// about the slot and what it rests on.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn recorded_cuts(view: &View<'_>, slot: &Slot) -> Result<BTreeSet<Recorded>, StoreError> {
+    let mut cuts: BTreeSet<Recorded> = BTreeSet::new();
+    for (_, fact) in slot.facts() {
+        cuts.extend(stamps(fact).map(|stamp| stamp.recorded));
+        for node in above(view.rows(), fact.life.no)? {
+            node_recorded_cuts(view, &node, &mut cuts)?;
+        }
+    }
+    let declared = view.rows().declared(view.tenant(), &slot.key.predicate)?;
+    cuts.extend(declared.0.iter().map(|(stamp, _)| stamp.recorded));
+    Ok(cuts)
 }
 
 fn node_recorded_cuts(

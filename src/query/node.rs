@@ -28,7 +28,13 @@ pub struct NodeAsk {
 }
 
 impl NodeAsk {
-    fn ask(&self, own: &crate::model::scope::Scope) -> Ask {
+    /// The as-of point, defaults filled in.
+    pub fn at(&self, view: &View<'_>) -> AsOf {
+        view.point(self.valid_at, self.known_at)
+    }
+
+    /// The question about a node of its own scope.
+    pub(super) fn ask(&self, own: &crate::model::scope::Scope) -> Ask {
         let scope = self.scope.clone().unwrap_or_else(|| own.clone());
         let (valid_at, known_at) = (self.valid_at, self.known_at);
         Ask { scope, inherit: false, context: self.context.clone(), valid_at, known_at }

@@ -82,9 +82,14 @@ impl<'a> View<'a> {
 
     /// The as-of point of a question, with its defaults filled in.
     pub fn at(&self, ask: &Ask) -> AsOf {
+        self.point(ask.valid_at, ask.known_at)
+    }
+
+    /// An as-of point; what is not given is the present (R7).
+    pub fn point(&self, valid_at: Option<Valid>, known_at: Option<Recorded>) -> AsOf {
         AsOf {
-            valid_at: ask.valid_at.unwrap_or_else(|| self.now.as_valid()),
-            known_at: ask.known_at.unwrap_or(self.now),
+            valid_at: valid_at.unwrap_or_else(|| self.now.as_valid()),
+            known_at: known_at.unwrap_or(self.now),
         }
     }
 
