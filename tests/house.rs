@@ -94,7 +94,7 @@ fn a_crate_that_does_a_job_is_named_in_few_files() {
         ("sled::", &["store/sled.rs"]),
         ("rustix::", &["store/medium.rs"]),
         ("chrono_tz::", &["time/zone.rs", "time/local.rs"]),
-        ("petgraph::", &["query/", "exchange/dot.rs", "lineage/"]),
+        ("petgraph::", &["query/", "exchange/dot", "lineage/"]),
         ("rayon::", &["query/slots.rs", "db/import.rs", "cli/read.rs"]),
         ("liblzma::", &["exchange/lines.rs"]),
         ("indicatif::", &["cli/whole.rs"]),
