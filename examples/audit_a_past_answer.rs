@@ -1,6 +1,6 @@
 //! Why did we answer that? Ask again as of then, see what it rested on, and what changed since.
 
-use asof::db::{ImportOptions, Options, Store};
+use asof::db::{DbError, ImportOptions, Options, Store};
 use asof::exchange::question;
 use asof::model::name::Tenant;
 
@@ -16,9 +16,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let store = Store::open(dir.path().join("store"), Options::default())?;
     let replay = ImportOptions { replay: true, ..ImportOptions::default() };
     assert_eq!(store.import(JOURNAL.trim_start().as_bytes(), replay)?.admitted, 4);
-    let snapshot = store.session(Tenant::new("acme")?).snapshot();
+    let snapshot = store.session(Tenant::new("acme").map_err(DbError::from)?).snapshot();
     let ask = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
-        Ok(snapshot.answer(&question::line(text, None)?)?)
+        Ok(snapshot.answer(&question::line(text, None).map_err(DbError::from)?)?)
     };
 
     let then = ask(

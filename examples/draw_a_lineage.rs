@@ -1,6 +1,6 @@
 //! Draw what a report rests on as Graphviz text, and who answered when as SVG.
 
-use asof::db::{Options, Store};
+use asof::db::{DbError, Options, Store};
 use asof::exchange::{dot_lineage, svg};
 use asof::model::name::{Predicate, Subject, Tenant};
 use asof::model::scope::Scope;
@@ -20,8 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     let store = Store::open(dir.path().join("store"), Options::default())?;
     store.import_text(JOURNAL.trim_start())?;
-    let snapshot = store.session(Tenant::new("acme")?).snapshot();
-    let view = snapshot.view(Tenant::new("acme")?);
+    let snapshot = store.session(Tenant::new("acme").map_err(DbError::from)?).snapshot();
+    let view = snapshot.view(Tenant::new("acme").map_err(DbError::from)?);
 
     let why = walk(&view, Way::Why, "report", &Filter::default(), &NodeAsk::default())?;
     let why = why.ok_or("there is a report")?;
@@ -30,8 +30,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{drawing}");
     assert!(drawing.contains("cluster_0") && drawing.contains(r#"wiki <\"billing\">"#));
 
-    let (subject, predicate) = (Subject::new("service:billing")?, Predicate::new("replicas")?);
-    let ask = Ask::of(Scope::new("acme/prod")?);
+    let (subject, predicate) = (
+        Subject::new("service:billing").map_err(DbError::from)?,
+        Predicate::new("replicas").map_err(DbError::from)?,
+    );
+    let ask = Ask::of(Scope::new("acme/prod").map_err(DbError::from)?);
     let (rectangles, left_out) = plane(&view, &subject, &predicate, &ask)?;
     assert_eq!(left_out, 0);
     let picture = svg::plane("service:billing / replicas", &rectangles, left_out);

@@ -1,7 +1,7 @@
 //! Take it back: a message was wrong; everything made from it is out of use at once, and the
 //! copies kept elsewhere are on a list.
 
-use asof::db::{Options, Store, WriteOptions};
+use asof::db::{DbError, Options, Store, WriteOptions};
 use asof::exchange::question;
 use asof::model::name::{Id, Tenant};
 use asof::model::operation::{Action, Operation, Takeback};
@@ -20,10 +20,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let store = Store::open(dir.path().join("store"), Options::default())?;
     let report = store.import_text(JOURNAL.trim_start())?;
     assert_eq!(report.admitted, 6);
-    let session = store.session(Tenant::new("acme")?);
+    let session = store.session(Tenant::new("acme").map_err(DbError::from)?);
 
     // What would it reach? A rehearsal writes nothing.
-    let retract = [Operation::new(Action::Retract(Id::new("message-17")?, Takeback::Mistaken))];
+    let retract = [Operation::new(Action::Retract(
+        Id::new("message-17").map_err(DbError::from)?,
+        Takeback::Mistaken,
+    ))];
     let rehearsal = WriteOptions { dry_run: true, ..WriteOptions::default() };
     let before = store.digest()?;
     let rehearsed = session.write(&retract, rehearsal)?;
@@ -40,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // In force for every read from here on.
     let ask = r#"{"get":{"subject":"order:7","predicate":"ships_on","scope":"acme/support"}}"#;
-    let answer = session.snapshot().answer(&question::line(ask, None)?)?;
+    let answer = session.snapshot().answer(&question::line(ask, None).map_err(DbError::from)?)?;
     assert_eq!(answer["outcome"], "unknown");
     assert_eq!(answer["leads"][0]["reason"], "premise_retracted");
     Ok(())
