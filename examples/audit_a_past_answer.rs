@@ -3,6 +3,7 @@
 use asof::db::{DbError, ImportOptions, Options, Store};
 use asof::exchange::question;
 use asof::model::name::Tenant;
+use serde_json::{Value as Json, json};
 
 const JOURNAL: &str = r#"
 {"op":"source","id":"mail","scope":"acme","kind":"stated","recorded_at":"2026-01-02T00:00:00Z"}
@@ -24,23 +25,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let then = ask(
         r#"{"get":{"subject":"contract:9","predicate":"notice_days","scope":"acme","at":"2026-02-01T00:00:00Z"}}"#,
     )?;
-    assert_eq!(then["facts"][0]["value"], 30);
+    assert_eq!(then.pointer("/facts/0/value"), Some(&json!(30)));
 
     let why = ask(r#"{"why":{"id":"letter","known_at":"2026-02-01T00:00:00Z"}}"#)?;
-    let ids: Vec<_> = why["nodes"].as_array().ok_or("nodes")?.iter().map(|n| &n["id"]).collect();
+    let nodes = why.pointer("/nodes").and_then(Json::as_array).ok_or("nodes")?;
+    let ids: Vec<_> = nodes.iter().filter_map(|node| node.get("id")).collect();
     assert_eq!(ids, ["letter", "thirty", "mail"]);
 
     let diff = ask(
         r#"{"diff":{"scope":"acme","valid_at":"2026-02-01T00:00:00Z","known":["2026-02-01T00:00:00Z","2026-04-01T00:00:00Z"]}}"#,
     )?;
     println!("{diff:#}");
-    assert_eq!(diff[0]["before"]["values"][0], 30);
-    assert_eq!(diff[0]["after"]["values"][0], 60);
-    assert_eq!(diff[0]["events"][0]["at"], "2026-03-01T00:00:00Z");
+    assert_eq!(diff.pointer("/0/before/values/0"), Some(&json!(30)));
+    assert_eq!(diff.pointer("/0/after/values/0"), Some(&json!(60)));
+    assert_eq!(diff.pointer("/0/events/0/at"), Some(&json!("2026-03-01T00:00:00Z")));
 
     let worklist = ask(r#"{"worklist":{"scope":"acme"}}"#)?;
     println!("{worklist:#}");
-    assert_eq!(worklist[0]["do"], "drop");
-    assert_eq!(worklist[0]["without"][0], "thirty");
+    assert_eq!(worklist.pointer("/0/do"), Some(&json!("drop")));
+    assert_eq!(worklist.pointer("/0/without/0"), Some(&json!("thirty")));
     Ok(())
 }
