@@ -1,6 +1,12 @@
 //! Lineage (SPEC section 7): what a retraction reaches, what is then to be done elsewhere, and the
 //! walks, on graphs small enough to read and large enough to hurt.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops where something is not as it says"
+)]
+
 use std::fmt::Write as _;
 use std::time::Instant;
 

@@ -127,11 +127,9 @@ fn pair(fields: &mut Fields, field: &str) -> Result<Option<(Valid, Valid)>, Refu
         fields.put(field, json);
         instants.extend(fields.instant(field)?);
     }
-    match instants.as_slice() {
-        [a, b] => Ok(Some((*a, *b))),
-        _ => {
-            let message = format!("`{field}` is a list of two instants");
-            Err(Refusal::new(Reason::BadLine, message).at(field))
-        }
+    if let [a, b] = instants.as_slice() {
+        return Ok(Some((*a, *b)));
     }
+    let message = format!("`{field}` is a list of two instants");
+    Err(Refusal::new(Reason::BadLine, message).at(field))
 }

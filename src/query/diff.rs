@@ -224,16 +224,22 @@ fn gather(
                     (standing.review_by.or(fact.said.review_by), "review_due"),
                 ];
                 for (at, what) in ends {
-                    at.into_iter().for_each(|at| add(at, what, &fact.said.id));
+                    if let Some(at) = at {
+                        add(at, what, &fact.said.id);
+                    }
                 }
             }
         }
         NodeView::Artifact(artifact) => {
             let until = standing.ended.unwrap_or(artifact.said.valid_until);
-            until.into_iter().for_each(|at| add(at, "ends", id));
+            if let Some(at) = until {
+                add(at, "ends", id);
+            }
         }
         NodeView::Source(_) => {
-            standing.ended.flatten().into_iter().for_each(|at| add(at, "ends", id));
+            if let Some(at) = standing.ended.flatten() {
+                add(at, "ends", id);
+            }
         }
     }
     Ok(())
