@@ -265,7 +265,7 @@ impl Drop for Inner {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let since = self.state.counters().seq.saturating_sub(self.opened_at);
         // A close that fails is an unclean close: the next open replays the log.
-        if writer.sync().is_ok() {
+        if writer.trim().is_ok() {
             let _unclean = close(&self.dir, &self.state, since);
         }
     }

@@ -351,10 +351,13 @@ fn io_fault(action: &'static str, source: io::Error) -> EngineError {
 fn fault(action: &'static str, error: sled::Error) -> EngineError {
     match error {
         sled::Error::Io(source) => io_fault(action, source),
+        // Its own text speaks of a backtrace.
+        sled::Error::Corruption { .. } => {
+            damaged(format!("cannot {action}: what is there is not what was written"))
+        }
         other @ (sled::Error::CollectionNotFound(_)
         | sled::Error::Unsupported(_)
-        | sled::Error::ReportableBug(_)
-        | sled::Error::Corruption { .. }) => damaged(format!("cannot {action}: {other}")),
+        | sled::Error::ReportableBug(_)) => damaged(format!("cannot {action}: {other}")),
     }
 }
 
