@@ -106,6 +106,14 @@ impl Writer {
         Ok(self.log.sync()?)
     }
 
+    /// The same, and gives back the room that was reserved ahead: for closing.
+    ///
+    /// # Errors
+    /// As [`Writer::sync`].
+    pub fn trim(&mut self) -> Result<(), StoreError> {
+        Ok(self.log.trim()?)
+    }
+
     /// Judges and, unless something is refused, appends a transaction and lets the state take it
     /// in. Durable only after a sync.
     ///

@@ -36,9 +36,12 @@ impl Gate<'_, '_> {
             })
             .map(|(place, fact)| (place, fact, fact.life.standing(now)))
             .collect();
+        if copies.is_empty() {
+            return Ok(());
+        }
         let superseded = self.superseded(slot, &said.scope);
         let stopped = |(place, _, standing): &(u32, &Fact, Standing)| {
-            standing.closed.is_some() || standing.disabled.is_some() || superseded.contains(place)
+            standing.closed.is_some() || standing.disabled.is_some() || superseded.has(*place)
         };
         let lives = |copy: &(u32, &Fact, Standing)| copy.2.is_open() && !stopped(copy);
         if copies.iter().any(lives) {
@@ -76,9 +79,9 @@ impl Gate<'_, '_> {
 
     /// The places that something of this scope takes the place of, directly or along a chain, which
     /// was not itself held, mistaken, corrected or rejected.
-    fn superseded(&self, slot: &Slot, scope: &Scope) -> HashSet<u32> {
+    fn superseded(&self, slot: &Slot, scope: &Scope) -> Reached {
         let now = self.stamp.recorded;
-        let mut reached = HashSet::new();
+        let mut reached = Reached::none(slot.len());
         let mut open: Vec<u32> = slot
             .facts()
             .filter(|(_, fact)| !fact.links.is_empty() && fact.said.scope == *scope)
@@ -92,12 +95,12 @@ impl Gate<'_, '_> {
         while let Some(fact) = open.pop().and_then(|place| slot.fact(place)) {
             let standing = fact.life.standing(now);
             let links = fact.links.iter().filter(|link| link.counts(now, &standing));
-            for place in links.flat_map(|link| &link.reach).flat_map(|(from, until)| *from..*until)
-            {
-                reached.insert(place);
-                if followed.insert(place) {
-                    open.push(place);
-                }
+            for (from, until) in links.flat_map(|link| &link.reach) {
+                reached.take(*from, *until, |place| {
+                    if followed.insert(place) {
+                        open.push(place);
+                    }
+                });
             }
         }
         reached
@@ -132,6 +135,59 @@ impl Gate<'_, '_> {
             return Ok(false);
         };
         Ok(same_utterance(&new, &old))
+    }
+}
+
+/// Places of a slot that were reached. Each `set` reaches all before it, so ranges overlap without
+/// end; a place is gone through once all the same.
+struct Reached {
+    // For each place one at or after it which was not reached, as far as is known; its own place
+    // means not reached.
+    next: Vec<u32>,
+}
+
+impl Reached {
+    fn none(places: u32) -> Self {
+        Self { next: (0..=places).collect() }
+    }
+
+    fn has(&self, place: u32) -> bool {
+        self.at(place) != place
+    }
+
+    fn at(&self, place: u32) -> u32 {
+        usize::try_from(place).ok().and_then(|at| self.next.get(at)).copied().unwrap_or(place)
+    }
+
+    /// The first place from here on that was not reached; shortens the way for the next who asks.
+    fn free(&mut self, from: u32) -> u32 {
+        let mut free = from;
+        while self.has(free) {
+            free = self.at(free);
+        }
+        let mut place = from;
+        while place != free {
+            let next = self.at(place);
+            if let Some(slot) = usize::try_from(place).ok().and_then(|at| self.next.get_mut(at)) {
+                *slot = free;
+            }
+            place = next;
+        }
+        free
+    }
+
+    /// Takes in `from..until` and tells of each place that was not in before.
+    fn take(&mut self, from: u32, until: u32, mut each: impl FnMut(u32)) {
+        let last = u32::try_from(self.next.len()).unwrap_or(u32::MAX).saturating_sub(1);
+        let until = until.min(last);
+        let mut place = self.free(from);
+        while place < until {
+            if let Some(slot) = usize::try_from(place).ok().and_then(|at| self.next.get_mut(at)) {
+                *slot = place + 1;
+            }
+            each(place);
+            place = self.free(place + 1);
+        }
     }
 }
 

@@ -88,8 +88,19 @@ impl Context {
     }
 }
 
+/// Panics that the store turns into errors are told as errors, not as panics.
+fn quiet_what_is_handled() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !asof::store::sled::is_handled(panic.location().map(std::panic::Location::file)) {
+            usual(panic);
+        }
+    }));
+}
+
 /// Runs one command.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    quiet_what_is_handled();
     let matches = match args::command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {

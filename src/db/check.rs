@@ -126,18 +126,18 @@ impl Store {
     /// When files cannot be read.
     pub fn stats(&self) -> Result<Stats, DbError> {
         let state = &self.inner.state;
-        let counters = state.counters();
+        let (counters, seen) = (state.counters(), state.published());
         let log_bytes = self.writer().log().size_bytes();
         Ok(Stats {
-            transactions: counters.seq,
+            transactions: seen.seq,
             nodes: counters.nodes,
             slots: counters.slots,
-            tenants: state.tenants(counters.recorded)?.len() as u64,
+            tenants: state.tenants(seen.recorded)?.len() as u64,
             log_bytes,
             derived_bytes: state.engine().size_bytes().map_err(StoreError::from)?,
             tail_rows: state.tail_rows() as u64,
             engine: state.engine().name(),
-            last_recorded: (counters.seq > 0).then(|| counters.recorded.to_string()),
+            last_recorded: (seen.seq > 0).then(|| seen.recorded.to_string()),
             tz: self.inner.identity.tz.clone(),
         })
     }

@@ -176,7 +176,14 @@ impl Import<'_, '_> {
         };
         while !self.stop {
             let Some(next) = waiting.pop_front() else {
-                let batch = batch(&mut lines)?;
+                let batch = match batch(&mut lines) {
+                    Ok(batch) => batch,
+                    Err(error) => {
+                        // What was judged so far is in; the last group may lack lines, so it is not.
+                        self.sync()?;
+                        return Err(error);
+                    }
+                };
                 if batch.is_empty() {
                     break;
                 }

@@ -1,16 +1,21 @@
 //! A store, open: one writer, many readers.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use crate::admission::commit::{Outcome, Request, When, Writer};
 use crate::admission::rights::{Grant, Rights};
 use crate::db::error::DbError;
 use crate::db::session::{Session, Snapshot};
-use crate::model::limits::{CACHE_BYTES, TAIL_ROWS_MAX};
+use crate::model::limits::{CACHE_BYTES, RELAXED_SYNC_MILLIS, TAIL_ROWS_MAX};
 use crate::model::name::Tenant;
+use crate::store::commit::GroupSync;
+use crate::store::error::StoreError;
 use crate::store::identity::Identity;
 use crate::store::lock::StoreLock;
+use crate::store::log::SyncHandle;
 use crate::store::open::{EngineChoice, How, Opened, close, in_memory, open};
 use crate::store::rows::Rows;
 use crate::store::state::State;
@@ -57,9 +62,14 @@ pub(super) struct Inner {
     pub(super) identity: Identity,
     relaxed: bool,
     writer: Mutex<Writer>,
+    group: GroupSync,
+    /// Rows in the tail at which the next checkpoint is tried.
+    checkpoint_at: AtomicUsize,
     opened_at: u64,
     cut_bytes: u64,
     rebuilt: Option<String>,
+    /// Gone once the store is closed.
+    _open: Arc<()>,
     _lock: Option<StoreLock>,
 }
 
@@ -108,6 +118,11 @@ impl Store {
     }
 
     fn of(opened: Opened, options: Options) -> Self {
+        let syncing = opened.log.sync_handle();
+        let open = Arc::new(());
+        if options.relaxed {
+            keep_syncing(syncing.clone(), Arc::downgrade(&open));
+        }
         let inner = Inner {
             opened_at: opened.state.counters().seq,
             state: opened.state,
@@ -116,8 +131,11 @@ impl Store {
             identity: opened.identity,
             relaxed: options.relaxed,
             writer: Mutex::new(Writer::new(opened.log)),
+            group: GroupSync::new(syncing),
+            checkpoint_at: AtomicUsize::new(TAIL_ROWS_MAX),
             cut_bytes: opened.cut_bytes,
             rebuilt: opened.rebuilt,
+            _open: open,
             _lock: opened.lock,
         };
         Self { inner: Arc::new(inner) }
@@ -173,32 +191,47 @@ impl Store {
         self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes one transaction and waits until it is durable, unless the store is relaxed.
+    /// Writes one transaction and waits until it is durable, unless the store is relaxed. Several
+    /// threads that wait share one sync. Readers see it once it is durable, not before.
     pub(super) fn transact(
         &self,
         rights: &Rights,
         request: &Request<'_>,
     ) -> Result<Outcome, DbError> {
+        let state = &self.inner.state;
         let mut writer = self.writer();
-        let outcome = writer.transact(&self.inner.state, rights, request)?;
-        if outcome.stamp.is_some() {
-            if self.inner.relaxed {
-                writer.flush()?;
-                self.inner.state.publish_all();
-            } else {
-                self.settle(&mut writer)?;
-            }
+        let outcome = writer.transact(state, rights, request)?;
+        if request.dry_run || outcome.refused().is_some() {
+            return Ok(outcome);
+        }
+        // Also if nothing changed: what is unchanged may itself not be durable yet.
+        writer.flush()?;
+        let last = state.last();
+        drop(writer);
+        if !self.inner.relaxed {
+            self.inner.group.wait(last.seq).map_err(StoreError::from)?;
+        }
+        state.publish(last);
+        if state.tail_rows() > self.inner.checkpoint_at.load(Ordering::Relaxed) {
+            self.settle(&mut self.writer())?;
         }
         Ok(outcome)
     }
 
     /// Makes everything appended durable and lets readers see it; writes a checkpoint if the tail
-    /// has grown long.
+    /// has grown long. A checkpoint that fails is no failure of what was written: the tail stays,
+    /// and it is tried again once that has grown by as much again.
     pub(super) fn settle(&self, writer: &mut Writer) -> Result<(), DbError> {
         writer.sync()?;
-        self.inner.state.publish_all();
-        if self.inner.state.tail_rows() > TAIL_ROWS_MAX {
-            self.inner.state.checkpoint()?;
+        let state = &self.inner.state;
+        state.publish_all();
+        let rows = state.tail_rows();
+        if rows > self.inner.checkpoint_at.load(Ordering::Relaxed) {
+            let next = match state.checkpoint() {
+                Ok(()) => TAIL_ROWS_MAX,
+                Err(_) => rows.saturating_add(TAIL_ROWS_MAX),
+            };
+            self.inner.checkpoint_at.store(next, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -228,13 +261,26 @@ impl Store {
     }
 }
 
+/// Syncs what a relaxed store has handed to the operating system, until the store is closed.
+fn keep_syncing(handle: SyncHandle, open: Weak<()>) {
+    std::thread::spawn(move || {
+        while open.strong_count() > 0 {
+            std::thread::sleep(Duration::from_millis(RELAXED_SYNC_MILLIS));
+            // A failure poisons the log, and the next write says so.
+            if handle.sync().is_err() {
+                return;
+            }
+        }
+    });
+}
+
 impl Drop for Inner {
     fn drop(&mut self) {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let since = self.state.counters().seq.saturating_sub(self.opened_at);
         // A close that fails is an unclean close: the next open replays the log.
         if let Some(dir) = &self.dir
-            && writer.sync().is_ok()
+            && writer.trim().is_ok()
         {
             let _unclean = close(dir, &self.state, since);
         }

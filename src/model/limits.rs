@@ -27,6 +27,8 @@ pub const NEAR_MATCHES: usize = 3;
 pub const IMPORT_SYNC_LINES: u64 = 10_000;
 /// Milliseconds between two syncs of an import (R15).
 pub const IMPORT_SYNC_MILLIS: u64 = 1_000;
+/// Milliseconds between two syncs of a relaxed store: half of what it may lose.
+pub const RELAXED_SYNC_MILLIS: u64 = 500;
 /// Rows of derived state kept in memory before a checkpoint writes them.
 pub const TAIL_ROWS_MAX: usize = 200_000;
 /// Transactions replayed from the log at open before closing writes a checkpoint instead.

@@ -23,6 +23,14 @@ pub enum StoreError {
         /// What is wrong with it.
         why: String,
     },
+    /// The file that says what the store is cannot be trusted.
+    #[error("{path} {what}; restore it from a backup of this store (its log is not touched)")]
+    Identity {
+        /// The file.
+        path: String,
+        /// How it shows.
+        what: String,
+    },
     /// The store was written by a version this program does not know.
     #[error(
         "the store in {path} has format version {found}; this program reads version {known}; use a newer asof"
@@ -92,11 +100,18 @@ impl StoreError {
     /// Whether it means that bytes are not what was written.
     pub fn is_damage(&self) -> bool {
         match self {
-            Self::Row(_) | Self::Record { .. } | Self::Missing(_) | Self::LogTooShort { .. } => {
-                true
-            }
+            Self::Row(_)
+            | Self::Record { .. }
+            | Self::Missing(_)
+            | Self::LogTooShort { .. }
+            | Self::Identity { .. }
+            | Self::Packed(
+                PackedError::Damaged { .. }
+                | PackedError::Version { .. }
+                | PackedError::Engine(EngineError::Damaged { .. }),
+            )
+            | Self::Engine(EngineError::Damaged { .. }) => true,
             Self::Log(error) => error.is_damage(),
-            Self::Packed(PackedError::Damaged { .. } | PackedError::Version { .. }) => true,
             Self::Packed(_) | Self::Engine(_) => false,
             Self::NoStore(_)
             | Self::NotAStore { .. }

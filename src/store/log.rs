@@ -212,13 +212,24 @@ impl Log {
         self.durable.sync().map(drop)
     }
 
-    /// Syncs and gives reserved room back, so that the next open has nothing to search.
+    /// Syncs and gives reserved room back, so that the next open has nothing to search and a small
+    /// store takes little room.
     ///
     /// # Errors
     /// As [`Log::sync`]; what was appended is safe if only giving back failed.
     pub fn close(mut self) -> Result<(), LogError> {
+        self.trim()
+    }
+
+    /// Like [`Log::close`], where the log cannot be given away.
+    ///
+    /// # Errors
+    /// As [`Log::close`].
+    pub fn trim(&mut self) -> Result<(), LogError> {
         self.sync()?;
-        self.last.trim(&self.shown())
+        self.last.trim(&self.shown())?;
+        self.last.reserved = self.last.end;
+        Ok(())
     }
 
     /// Something that syncs what was flushed, from any thread and without the log.

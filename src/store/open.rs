@@ -7,17 +7,18 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use crate::model::event::Transaction;
 use crate::model::limits::{TAIL_ROWS_MAX, TAIL_TRANSACTIONS_MAX};
 use crate::store::apply::apply_transaction;
 use crate::store::codec;
 use crate::store::engine::Engine;
 use crate::store::error::StoreError;
 use crate::store::faulty::Faulty;
-use crate::store::identity::{self, Identity, io};
+use crate::store::identity::{self, Found, Identity, io};
 use crate::store::lock::StoreLock;
 use crate::store::log::Log;
 use crate::store::memory::Memory;
-use crate::store::rows::Rows;
+use crate::store::rows::{Lookup, Rows};
 use crate::store::sled::Sled;
 use crate::store::state::State;
 
@@ -70,19 +71,18 @@ pub struct Opened {
 /// [`StoreError::NoStore`] when there is none and it is not to be made; [`StoreError::Lock`] when
 /// another process has it; what the identity, the log and the engine say.
 pub fn open(dir: &Path, how: &How) -> Result<Opened, StoreError> {
-    let found = Identity::read(dir)?;
-    if found.is_none() && !how.create {
+    if Identity::find(dir)? == Found::Nothing && !how.create {
         return Err(StoreError::NoStore(dir.display().to_string()));
     }
     fs::create_dir_all(dir).map_err(io("make", dir))?;
     let lock = StoreLock::acquire(dir)?;
-    let (identity, log, cut_bytes) = match found {
-        Some(identity) => {
-            let must_reach = identity::closed_at(dir);
-            let (log, opened) = Log::open(&identity::log(dir), identity.store, must_reach)?;
-            (identity, log, opened.cut_bytes)
+    // Asked again now that nobody else can be making it.
+    let (identity, log, cut_bytes, lost) = match Identity::find(dir)? {
+        Found::Store(identity) => reopen(dir, how, identity)?,
+        Found::Nothing | Found::Unfinished if how.create => create(dir, how)?,
+        Found::Nothing | Found::Unfinished => {
+            return Err(StoreError::NoStore(dir.display().to_string()));
         }
-        None => create(dir, how)?,
     };
     let (state, rebuilt) = derive(dir, how, &identity, &log)?;
     Ok(Opened {
@@ -91,7 +91,7 @@ pub fn open(dir: &Path, how: &How) -> Result<Opened, StoreError> {
         state: Arc::new(state),
         log,
         cut_bytes,
-        rebuilt,
+        rebuilt: rebuilt.map(|why| why + &lost),
         lock: Some(lock),
     })
 }
@@ -107,11 +107,42 @@ pub fn in_memory(cache_bytes: u64, tz: Option<String>) -> Result<Opened, StoreEr
     Ok(Opened { dir: None, identity, state, log, cut_bytes: 0, rebuilt: None, lock: None })
 }
 
-fn create(dir: &Path, how: &How) -> Result<(Identity, Log, u64), StoreError> {
+type WithLog = (Identity, Log, u64, String);
+
+/// The log of a store that is there. To rebuild is to take what the log holds, also when more was
+/// there once: that is then said.
+fn reopen(dir: &Path, how: &How, identity: Identity) -> Result<WithLog, StoreError> {
+    let closed = identity::closed_at(dir);
+    let must_reach = if how.rebuild { 0 } else { closed };
+    let (log, opened) = Log::open(&identity::log(dir), identity.store, must_reach)?;
+    let lost = if opened.last_seq < closed {
+        format!("; records {} to {closed} are lost", opened.last_seq + 1)
+    } else {
+        String::new()
+    };
+    Ok((identity, log, opened.cut_bytes, lost))
+}
+
+/// A new store. It is one once its identity is written; what an earlier try left before that holds
+/// nothing and is made again.
+fn create(dir: &Path, how: &How) -> Result<WithLog, StoreError> {
     let identity = Identity { format: identity::FORMAT, store: Uuid::now_v7(), tz: how.tz.clone() };
-    let log = Log::create(&identity::log(dir), identity.store)?;
+    let path = identity::log(dir);
+    remove(&path)?;
+    let log = Log::create(&path, identity.store)?;
     identity.write(dir)?;
-    Ok((identity, log, 0))
+    Ok((identity, log, 0, String::new()))
+}
+
+/// Takes a file or a directory away, if it is there.
+fn remove(path: &Path) -> Result<(), StoreError> {
+    let gone = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    };
+    gone.map_err(io("remove", path))
 }
 
 /// The derived state up to the end of the log. What cannot be read, is of another store or has
@@ -142,9 +173,7 @@ fn derive(
             Err(error) => error.to_string(),
         }
     };
-    if path.exists() {
-        fs::remove_dir_all(&path).map_err(io("remove", &path))?;
-    }
+    remove(&path)?;
     let state = State::new(sled(&path, how)?, how.cache_bytes)?;
     state.claim(identity.store)?;
     replay(&state, log)?;
@@ -168,8 +197,26 @@ fn load(path: &Path, how: &How, identity: &Identity, log: &Log) -> Result<State,
     if seen > log.last_seq() {
         return Err(StoreError::LogTooShort { log: log.last_seq(), seen });
     }
+    same_history(&state, log, seen)?;
     replay(&state, log)?;
     Ok(state)
+}
+
+/// Refuses derived state that was made from another log of the same store, such as that of a copy
+/// that went its own way: the last transaction applied must be the one that the log has there.
+fn same_history(state: &State, log: &Log, seen: u64) -> Result<(), StoreError> {
+    if seen == 0 {
+        return Ok(());
+    }
+    let Some(record) = log.read_from(seen)?.next() else {
+        return Err(StoreError::LogTooShort { log: log.last_seq(), seen });
+    };
+    let (seq, bytes) = record?;
+    let transaction: Transaction = codec::from_bytes(seq, &bytes)?;
+    if state.transaction(transaction.tx_id)? == Some(seq) {
+        return Ok(());
+    }
+    Err(StoreError::Missing(format!("transaction {} of the log", transaction.tx_id)))
 }
 
 /// Applies what the log holds beyond the state, with checkpoints so that memory stays bounded.

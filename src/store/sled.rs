@@ -18,6 +18,7 @@
 //! that is written again gets a new group, so a reader that finds a part missing has merely been
 //! overtaken and reads the head again.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -350,10 +351,38 @@ fn io_fault(action: &'static str, source: io::Error) -> EngineError {
 fn fault(action: &'static str, error: sled::Error) -> EngineError {
     match error {
         sled::Error::Io(source) => io_fault(action, source),
+        // Its own text speaks of a backtrace.
+        sled::Error::Corruption { .. } => {
+            damaged(format!("cannot {action}: what is there is not what was written"))
+        }
         other @ (sled::Error::CollectionNotFound(_)
         | sled::Error::Unsupported(_)
-        | sled::Error::ReportableBug(_)
-        | sled::Error::Corruption { .. }) => damaged(format!("cannot {action}: {other}")),
+        | sled::Error::ReportableBug(_)) => damaged(format!("cannot {action}: {other}")),
+    }
+}
+
+thread_local! {
+    static CALLING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside a call of sled, or the file is one of sled's own: a panic there is
+/// caught, or is one of its helper threads', and becomes an error by itself. For panic hooks, which
+/// would print it to people who have no use for it.
+pub fn is_handled(file: Option<&str>) -> bool {
+    CALLING.get() || file.is_some_and(|file| file.contains("/sled-0."))
+}
+
+struct Calling(bool);
+
+impl Calling {
+    fn begin() -> Calling {
+        Calling(CALLING.replace(true))
+    }
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        CALLING.set(self.0);
     }
 }
 
@@ -365,6 +394,7 @@ fn caught<T>(
     if broken.load(Ordering::Acquire) {
         return Err(damaged("it failed earlier and is closed; reopen the store".to_owned()));
     }
+    let _calling = Calling::begin();
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
         broken.store(true, Ordering::Release);
         Err(damaged("sled gave up on what it read".to_owned()))

@@ -35,7 +35,8 @@ impl Weighter<Vec<u8>, Row> for Weight {
 struct Tail {
     rows: BTreeMap<Vec<u8>, Row>,
     counters: Counters,
-    published: Counters,
+    /// Of the last transaction readers may see; its place says nothing.
+    published: Stamp,
     /// Counts checkpoints: a row read from the engine is cached only if none came meanwhile.
     epoch: u64,
 }
@@ -62,7 +63,7 @@ impl State {
                 _ => return Err(StoreError::Row("counters".to_owned())),
             },
         };
-        let tail = Tail { rows: BTreeMap::new(), counters, published: counters, epoch: 0 };
+        let tail = Tail { rows: BTreeMap::new(), counters, published: last_of(counters), epoch: 0 };
         let items = usize::try_from(cache_bytes / 256).unwrap_or(usize::MAX);
         let cache = Cache::with_weighter(items, cache_bytes, Weight);
         Ok(Self { engine, packed, cache, tail: RwLock::new(tail) })
@@ -98,8 +99,8 @@ impl State {
         write(&mut self.tail.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The counters readers may see: those of the last transaction that is durable, or as good as.
-    pub fn published(&self) -> Counters {
+    /// The last transaction readers may see: the last that is durable, or as good as.
+    pub fn published(&self) -> Stamp {
         self.read(|tail| tail.published)
     }
 
@@ -116,19 +117,24 @@ impl State {
         });
     }
 
-    /// Lets readers see everything up to a transaction.
-    pub fn publish(&self, stamp: Stamp) {
+    /// The last transaction taken in, seen by readers or not.
+    pub fn last(&self) -> Stamp {
+        self.read(|tail| last_of(tail.counters))
+    }
+
+    /// Lets readers see everything up to a transaction, which must be durable. One that readers see
+    /// already, since another thread was faster, changes nothing.
+    pub fn publish(&self, last: Stamp) {
         self.write(|tail| {
-            if stamp.seq >= tail.published.seq {
-                tail.published =
-                    Counters { seq: stamp.seq, recorded: stamp.recorded, ..tail.counters };
+            if last.seq > tail.published.seq {
+                tail.published = last;
             }
         });
     }
 
-    /// Lets readers see everything taken in.
+    /// Lets readers see everything taken in; all of it must be durable.
     pub fn publish_all(&self) {
-        self.write(|tail| tail.published = tail.counters);
+        self.write(|tail| tail.published = last_of(tail.counters));
     }
 
     /// Writes the tail to the engine in one atomic batch. Only the writer calls it, and only when
@@ -179,6 +185,21 @@ impl State {
         self.packed.scan(&prefix, Some(&until)).map(|entry| Ok(entry?.1)).collect()
     }
 
+    fn below(
+        &self,
+        from: &[u8],
+        until: &[u8],
+        limit: usize,
+    ) -> Result<Vec<(Vec<u8>, Row)>, StoreError> {
+        let mut below = Vec::new();
+        for entry in self.packed.scan(from, Some(until)).take(limit) {
+            let (key, bytes) = entry?;
+            let row = row::from_bytes(&key, &bytes, |no| self.chunks(no))?;
+            below.push((key, row));
+        }
+        Ok(below)
+    }
+
     fn load(&self, key: &[u8]) -> Result<Option<Row>, StoreError> {
         match self.packed.get(key)? {
             Some(bytes) => row::from_bytes(key, &bytes, |no| self.chunks(no)).map(Some),
@@ -187,24 +208,48 @@ impl State {
     }
 }
 
+/// How often a row is read again when checkpoints overtake the reader, before that is an error.
+const READ_TRIES: usize = 1_000;
+
+fn overtaken() -> StoreError {
+    StoreError::Missing("a moment without a checkpoint to read a row in".to_owned())
+}
+
+fn last_of(counters: Counters) -> Stamp {
+    Stamp { seq: counters.seq, place: 0, recorded: counters.recorded }
+}
+
 impl Rows for State {
+    // A slot is several entries of the engine, so a checkpoint may change some of them between two
+    // reads. Rows leave the tail only when a checkpoint is done, and then the epoch moves: if the
+    // epoch stood still and the key is not in the tail afterwards, nobody wrote it meanwhile.
     fn row(&self, key: &[u8]) -> Result<Option<Row>, StoreError> {
-        let (tail, epoch) = self.read(|tail| (tail.rows.get(key).cloned(), tail.epoch));
-        if tail.is_some() {
-            return Ok(tail);
-        }
-        if let Some(row) = self.cache.get(key) {
-            return Ok(Some(row));
-        }
-        let loaded = self.load(key)?;
-        if let Some(row) = &loaded {
-            self.read(|tail| {
-                if tail.epoch == epoch && !tail.rows.contains_key(key) {
+        for _ in 0..READ_TRIES {
+            let (tail, epoch) = self.read(|tail| (tail.rows.get(key).cloned(), tail.epoch));
+            if tail.is_some() {
+                return Ok(tail);
+            }
+            if let Some(row) = self.cache.get(key) {
+                return Ok(Some(row));
+            }
+            let loaded = self.load(key);
+            let settled = self.read(|tail| {
+                if let Some(row) = tail.rows.get(key) {
+                    return Some(Ok(Some(row.clone())));
+                }
+                if tail.epoch != epoch {
+                    return None;
+                }
+                if let Ok(Some(row)) = &loaded {
                     self.cache.insert(key.to_vec(), row.clone());
                 }
+                Some(loaded)
             });
+            if let Some(row) = settled {
+                return row;
+            }
         }
-        Ok(loaded)
+        Err(overtaken())
     }
 
     fn between(
@@ -213,17 +258,20 @@ impl Rows for State {
         until: &[u8],
         limit: usize,
     ) -> Result<Vec<(Vec<u8>, Row)>, StoreError> {
-        let tail: Vec<(Vec<u8>, Row)> = self.read(|tail| {
-            let range = tail.rows.range(from.to_vec()..until.to_vec());
-            range.take(limit).map(|(key, row)| (key.clone(), row.clone())).collect()
-        });
-        let mut below = Vec::new();
-        for entry in self.packed.scan(from, Some(until)).take(limit) {
-            let (key, bytes) = entry?;
-            let row = row::from_bytes(&key, &bytes, |no| self.chunks(no))?;
-            below.push((key, row));
+        for _ in 0..READ_TRIES {
+            let epoch = self.read(|tail| tail.epoch);
+            let below = self.below(from, until, limit);
+            // The tail is read last: what a checkpoint may have changed meanwhile is in it.
+            let (tail, now) = self.read(|tail| {
+                let range = tail.rows.range(from.to_vec()..until.to_vec());
+                let rows = range.take(limit).map(|(key, row)| (key.clone(), row.clone()));
+                (rows.collect::<Vec<_>>(), tail.epoch)
+            });
+            if now == epoch {
+                return Ok(merged(below?, tail.into_iter(), limit));
+            }
         }
-        Ok(merged(below, tail.into_iter(), limit))
+        Err(overtaken())
     }
 
     fn counters(&self) -> Counters {

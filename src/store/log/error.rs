@@ -74,7 +74,7 @@ pub enum LogError {
         path: PathBuf,
     },
     /// The directory holds no segment.
-    #[error("{} holds no log; restore it, or create it for a new store", path.display())]
+    #[error("{} holds no log; restore it from a backup", path.display())]
     NoSegments {
         /// The directory.
         path: PathBuf,
@@ -159,7 +159,8 @@ impl LogError {
     /// of the machine (exit code 4 of the command line).
     pub fn is_damage(&self) -> bool {
         match self {
-            LogError::MissingSegment { .. }
+            LogError::NoSegments { .. }
+            | LogError::MissingSegment { .. }
             | LogError::ForeignStore { .. }
             | LogError::Damaged { .. }
             | LogError::Gap { .. }
@@ -171,7 +172,6 @@ impl LogError {
             | LogError::TooLong { .. }
             | LogError::NotFlushed { .. }
             | LogError::Exists { .. }
-            | LogError::NoSegments { .. }
             | LogError::Version { .. } => false,
         }
     }

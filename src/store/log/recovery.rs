@@ -129,7 +129,12 @@ type Segment = (u64, Arc<dyn MediumFile>, u64);
 // All segments with their lengths, in order, their headers checked.
 fn segments(medium: &dyn Medium, store: Uuid) -> Result<Vec<Segment>, LogError> {
     let path = medium.shown("");
-    let names = medium.list().map_err(|source| LogError::io(path, "list", source))?;
+    let names = match medium.list() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(LogError::NoSegments { path });
+        }
+        listed => listed.map_err(|source| LogError::io(path, "list", source))?,
+    };
     let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::first_of(name)).collect();
     firsts.sort_unstable();
     let mut found = Vec::new();
