@@ -129,7 +129,7 @@ fn judge(sound: &Sound, files: &Files, options: &Options, what: &str, tally: &mu
         drop(tell.send(asked));
     });
     match told.recv_timeout(Duration::from_secs(60)) {
-        Err(_) => panic!("{what}: no end within a minute"),
+        Err(error) => panic!("{what}: no end within a minute: {error}"),
         Ok(Err(_)) => panic!("{what}: panicked"),
         Ok(Ok(Ok(answers))) => {
             assert_eq!(answers, sound.answers, "{what}");

@@ -1,7 +1,7 @@
 //! Processes and places (R44, R46): a second process is told at once who has the store, a dead one
 //! never blocks, what is no store is left alone, and a full disk ends in an error with a name,
 //! after which the store opens with a prefix of what was written.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may stop")]
+#![expect(clippy::unwrap_used, reason = "a test may stop")]
 
 #[path = "common/numbered.rs"]
 mod numbered;

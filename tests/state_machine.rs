@@ -2,7 +2,7 @@
 //! sled and to one in memory, with closings, checkpoints and rebuilds in between. Verdicts, digests
 //! and every answer must be the same throughout; at the end the journal that was accepted is
 //! replayed into a third, empty store, which must be the same again.
-#![expect(clippy::unwrap_used, reason = "a test may stop")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may stop")]
 
 #[path = "common/numbered.rs"]
 mod numbered;

@@ -177,7 +177,7 @@ fn holds_frames(log: &Path) -> Result<bool, StoreError> {
     };
     for entry in entries {
         let path = entry.map_err(io("read", log))?.path();
-        let mut bytes = vec![0; HEADER_BYTES + frame::HEADER_BYTES];
+        let mut bytes = [0; HEADER_BYTES + frame::HEADER_BYTES];
         let mut file = fs::File::open(&path).map_err(io("read", &path))?;
         let mut filled = 0;
         while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
