@@ -125,7 +125,7 @@ impl Writer {
         rights: &Rights,
         request: &Request<'_>,
     ) -> Result<Outcome, StoreError> {
-        if state.transaction(request.tx_id)?.is_some() {
+        if request.given && state.transaction(request.tx_id)?.is_some() {
             return Ok(all(request, &Verdict::Unchanged));
         }
         let last = state.counters();

@@ -103,7 +103,7 @@ impl Gate<'_, '_> {
         let covers =
             |pattern: &Option<String>, name: &str| pattern.as_ref().is_none_or(|p| glob(p, name));
         let now = self.stamp.recorded.as_valid();
-        for row in self.draft.suppressions(tenant)? {
+        for row in self.draft.suppressions(tenant)?.iter() {
             let by = &row.said;
             if row.lifted.is_none()
                 && by.until.is_none_or(|until| now < until)

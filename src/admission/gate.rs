@@ -278,11 +278,9 @@ impl Gate<'_, '_> {
 
     fn suppress(&mut self, tenant: &Tenant, said: &Suppression) -> Checked<Decision> {
         self.may(Right::Write, &self.tenant_scope(tenant)?)?;
-        match self.draft.row(&key::suppression(tenant, said.id.as_str()))? {
-            Some(Row::Suppression(row)) if row.said == *said && row.lifted.is_none() => {
-                Err(Stop::Unchanged)
-            }
-            Some(Row::Suppression(row)) if row.lifted.is_some() => Ok(Decision::default()),
+        let rows = self.draft.suppressions(tenant)?;
+        match rows.iter().find(|row| row.said.id == said.id && row.lifted.is_none()) {
+            Some(row) if row.said == *said => Err(Stop::Unchanged),
             Some(_) => refuse(
                 Reason::IdTaken,
                 format!("suppression {} exists; choose another id", said.id),
@@ -293,8 +291,8 @@ impl Gate<'_, '_> {
 
     fn unsuppress(&mut self, tenant: &Tenant, id: &Id) -> Checked<Decision> {
         self.may(Right::Write, &self.tenant_scope(tenant)?)?;
-        match self.draft.row(&key::suppression(tenant, id.as_str()))? {
-            Some(Row::Suppression(row)) if row.lifted.is_some() => Err(Stop::Unchanged),
+        match self.draft.suppressions(tenant)?.iter().find(|row| row.said.id == *id) {
+            Some(row) if row.lifted.is_some() => Err(Stop::Unchanged),
             Some(_) => Ok(Decision::default()),
             None => refuse(
                 Reason::UnknownTarget,

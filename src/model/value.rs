@@ -95,6 +95,21 @@ fn decimal(text: &str) -> Result<String, Refusal> {
     })
 }
 
+/// JSON with the keys of its objects in order, so that equal contents are equal texts. Depth is
+/// bounded by what the parser reads.
+fn ordered(json: &Json) -> Json {
+    match json {
+        Json::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().collect();
+            keys.sort_unstable();
+            let entry = |key: &String| Some((key.clone(), ordered(map.get(key)?)));
+            Json::Object(keys.into_iter().filter_map(entry).collect())
+        }
+        Json::Array(list) => list.iter().map(ordered).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => json.clone(),
+    }
+}
+
 impl Value {
     /// Plain text without a language.
     ///
@@ -166,7 +181,7 @@ impl Value {
                     Err(bad(format!("{inner} is not a day; write it like \"2026-10-01\"")))
                 }
             },
-            "json" => limited(&inner.to_string()).map(Self::Json),
+            "json" => limited(&ordered(inner).to_string()).map(Self::Json),
             other => Err(bad(format!(
                 "{other:?} is no kind of value; write {{\"json\":{{…}}}} for JSON"
             ))),
@@ -274,6 +289,8 @@ mod tests {
             }
         }
         assert_eq!(value("{\"decimal\":\"1.10\"}").unwrap(), value("1.1").unwrap());
+        let json = |text: &str| value(&format!("{{\"json\":{text}}}")).unwrap();
+        assert_eq!(json("{\"a\":1,\"b\":{\"c\":2,\"d\":3}}"), json("{\"b\":{\"d\":3,\"c\":2},\"a\":1}"));
         assert_eq!(value("1e2").unwrap(), value("{\"decimal\":\"100\"}").unwrap());
         assert_eq!(value("-0.00").unwrap(), value("{\"decimal\":\"0\"}").unwrap());
         assert_eq!(value("1.5e-3").unwrap(), value("0.0015").unwrap());
@@ -289,7 +306,7 @@ mod tests {
             "{\"decimal\":\"1\"}",
             "true",
             "{\"entity\":\"a:b\"}",
-            "{\"lang\":\"zh\",\"text\":\"早会\"}",
+            "{\"text\":\"早会\",\"lang\":\"zh\"}",
             "{\"instant\":\"2026-10-01T00:00:00Z\"}",
             "{\"date\":\"2026-10-01\"}",
             "{\"json\":{\"a\":[1,2.50],\"b\":null}}",

@@ -97,10 +97,7 @@ pub fn apply_event(draft: &mut Draft<'_>, event: &Event, stamp: Stamp) -> Result
         Action::Resolve(conflict, keep, _) => {
             resolve(draft, tenant, conflict, keep, &event.decision, stamp)
         }
-        Action::Suppress(said) => {
-            suppress(draft, tenant, said, stamp);
-            Ok(())
-        }
+        Action::Suppress(said) => suppress(draft, tenant, said, stamp),
         Action::Unsuppress(id) => unsuppress(draft, tenant, id, stamp),
         Action::Done(id, _) => done(draft, target(draft, id)?, stamp),
         Action::Erase(_) => {
@@ -526,9 +523,18 @@ fn resolve(
     })
 }
 
-fn suppress(draft: &mut Draft<'_>, tenant: &Tenant, said: &Suppression, stamp: Stamp) {
-    let row = SuppressionRow { said: said.clone(), stamp, lifted: None };
-    draft.put(key::suppression(tenant, said.id.as_str()), Row::Suppression(Arc::new(row)));
+/// A suppression under an id that was lifted before is laid down anew.
+fn suppress(
+    draft: &mut Draft<'_>,
+    tenant: &Tenant,
+    said: &Suppression,
+    stamp: Stamp,
+) -> Result<(), StoreError> {
+    let mut rows = draft.suppressions(tenant)?.as_ref().clone();
+    rows.retain(|row| row.said.id != said.id);
+    rows.push(SuppressionRow { said: said.clone(), stamp, lifted: None });
+    draft.put(key::suppressions(tenant), Row::Suppressions(Arc::new(rows)));
+    Ok(())
 }
 
 fn unsuppress(
@@ -537,13 +543,11 @@ fn unsuppress(
     id: &Id,
     stamp: Stamp,
 ) -> Result<(), StoreError> {
-    let key = key::suppression(tenant, id.as_str());
-    let Some(Row::Suppression(row)) = draft.row(&key)? else {
-        return Err(StoreError::Missing(format!("suppression {id}")));
-    };
-    let mut row = row.as_ref().clone();
-    row.lifted = Some(stamp);
-    draft.put(key, Row::Suppression(Arc::new(row)));
+    let mut rows = draft.suppressions(tenant)?.as_ref().clone();
+    for row in rows.iter_mut().filter(|row| row.said.id == *id) {
+        row.lifted = Some(stamp);
+    }
+    draft.put(key::suppressions(tenant), Row::Suppressions(Arc::new(rows)));
     Ok(())
 }
 

@@ -98,7 +98,11 @@ impl Identity {
         let path = dir.join(FILE);
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return without(dir),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let found = without(dir);
+                // Another process may have made the store while we looked: look again.
+                return if path.exists() { Self::read(dir) } else { found };
+            }
             Err(error) => return Err(io("read", &path)(error)),
         };
         let broken = || StoreError::Identity {

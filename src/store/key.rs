@@ -16,7 +16,7 @@
 //! | `c` | slot, chunk | facts |
 //! | `d` | premise, dependent | a derived-from edge, backwards |
 //! | `p` | tenant 0 predicate | declarations |
-//! | `z` | tenant 0 id | suppression |
+//! | `z` | tenant | suppressions |
 //! | `h` | tenant 0 node | a node that came held |
 //! | `u` | transaction id | its sequence number |
 //! | `o` | recorded instant | its sequence number |
@@ -157,9 +157,9 @@ pub fn declared(tenant: &str, predicate: &str) -> Vec<u8> {
     named(b'p', &[tenant, predicate])
 }
 
-/// A suppression; with an empty id, the prefix of all.
-pub fn suppression(tenant: &Tenant, id: &str) -> Vec<u8> {
-    named(b'z', &[tenant.as_str(), id])
+/// The suppressions of a tenant, in one row: every write asks for them.
+pub fn suppressions(tenant: &Tenant) -> Vec<u8> {
+    named(b'z', &[tenant.as_str()])
 }
 
 /// A node that came held.

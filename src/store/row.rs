@@ -72,10 +72,12 @@ pub enum Row {
     Slot(Arc<Slot>),
     /// Declarations of a predicate.
     Declared(Arc<Declarations>),
-    /// A suppression.
-    Suppression(Arc<SuppressionRow>),
+    /// The suppressions of a tenant, oldest first.
+    Suppressions(Arc<Vec<SuppressionRow>>),
     /// An edge: the key says it all.
     Edge,
+    /// No such row; only ever in the cache.
+    Absent,
 }
 
 impl Row {
@@ -98,8 +100,9 @@ impl Row {
             | Self::Number(_)
             | Self::First(_)
             | Self::Node(NodeRow::Fact(..))
-            | Self::Edge => 64,
-            Self::Declared(_) | Self::Suppression(_) => 256,
+            | Self::Edge
+            | Self::Absent => 64,
+            Self::Declared(_) | Self::Suppressions(_) => 256,
         }
     }
 }
@@ -126,8 +129,9 @@ pub fn entries(key: &[u8], row: &Row) -> Result<Vec<Entry>, StoreError> {
         Row::First(stamp) => encode(stamp)?,
         Row::Node(node) => encode(node)?,
         Row::Declared(declared) => encode(declared.as_ref())?,
-        Row::Suppression(suppression) => encode(suppression.as_ref())?,
+        Row::Suppressions(suppressions) => encode(suppressions.as_ref())?,
         Row::Edge => Vec::new(),
+        Row::Absent => return Ok(Vec::new()),
         Row::Slot(slot) => return slot_entries(key, slot),
     };
     Ok(vec![(key.to_vec(), bytes)])
@@ -160,7 +164,7 @@ pub fn from_bytes(
         Some(b't' | b'x') => Row::First(decode(key, bytes)?),
         Some(b'n') => Row::Node(decode(key, bytes)?),
         Some(b'p') => Row::Declared(Arc::new(decode(key, bytes)?)),
-        Some(b'z') => Row::Suppression(Arc::new(decode(key, bytes)?)),
+        Some(b'z') => Row::Suppressions(Arc::new(decode(key, bytes)?)),
         Some(b'd' | b'h') => Row::Edge,
         Some(b's') => {
             let no = SlotNo(crate::store::key::last_number(key).ok_or_else(broken)?);

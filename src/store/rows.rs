@@ -188,12 +188,11 @@ pub trait Lookup: Rows {
     ///
     /// # Errors
     /// When the engine fails or the bytes are damaged.
-    fn suppressions(&self, tenant: &Tenant) -> Result<Vec<Arc<SuppressionRow>>, StoreError> {
-        let rows = self.starting(&key::suppression(tenant, ""))?;
-        Ok(rows
-            .into_iter()
-            .filter_map(|(_, row)| if let Row::Suppression(s) = row { Some(s) } else { None })
-            .collect())
+    fn suppressions(&self, tenant: &Tenant) -> Result<Arc<Vec<SuppressionRow>>, StoreError> {
+        match self.row(&key::suppressions(tenant))? {
+            Some(Row::Suppressions(suppressions)) => Ok(suppressions),
+            Some(_) | None => Ok(Arc::default()),
+        }
     }
 
     /// The tenants, in order of name, recorded by an instant.

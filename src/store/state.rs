@@ -32,6 +32,10 @@ impl Weighter<Vec<u8>, Row> for Weight {
     }
 }
 
+/// Tags of rows that every write asks for though they are seldom there: that they are not is
+/// remembered too.
+const ASKED_OFTEN: &[u8] = b"ptxz";
+
 struct Tail {
     rows: BTreeMap<Vec<u8>, Row>,
     counters: Counters,
@@ -230,7 +234,7 @@ impl Rows for State {
                 return Ok(tail);
             }
             if let Some(row) = self.cache.get(key) {
-                return Ok(Some(row));
+                return Ok(Some(row).filter(|row| !matches!(row, Row::Absent)));
             }
             let loaded = self.load(key);
             let settled = self.read(|tail| {
@@ -240,8 +244,12 @@ impl Rows for State {
                 if tail.epoch != epoch {
                     return None;
                 }
-                if let Ok(Some(row)) = &loaded {
-                    self.cache.insert(key.to_vec(), row.clone());
+                match &loaded {
+                    Ok(Some(row)) => self.cache.insert(key.to_vec(), row.clone()),
+                    Ok(None) if key.first().is_some_and(|tag| ASKED_OFTEN.contains(tag)) => {
+                        self.cache.insert(key.to_vec(), Row::Absent);
+                    }
+                    Ok(None) | Err(_) => {}
                 }
                 Some(loaded)
             });
