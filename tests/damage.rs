@@ -41,7 +41,8 @@ struct Sound {
     answers: Answers,
 }
 
-fn ask(dir: &Path, options: Options) -> Result<Answers, DbError> {
+/// The answers, and whether the derived state was made anew for them.
+fn ask(dir: &Path, options: Options) -> Result<(Answers, bool), DbError> {
     let store = Store::open(dir, Options { create: false, ..options })?;
     let snapshot = store.owner().snapshot();
     let mut answers = Vec::new();
@@ -54,7 +55,7 @@ fn ask(dir: &Path, options: Options) -> Result<Answers, DbError> {
         answers.push(snapshot.answer(&question::line(&question, None).unwrap())?.to_string());
     }
     answers.push(store.digest()?);
-    Ok(Answers(answers))
+    Ok((Answers(answers), store.rebuilt().is_some()))
 }
 
 fn read(dir: &Path, below: &Path, files: &mut Files) {
@@ -103,7 +104,7 @@ fn sound(engine: EngineChoice) -> Sound {
     opened.state.publish_all();
     close(dir.path(), &opened.state, TRANSACTIONS).unwrap();
     drop((writer, opened.state, opened.lock));
-    let answers = ask(dir.path(), options).unwrap();
+    let (answers, _) = ask(dir.path(), options).unwrap();
     let mut files = Files::new();
     read(dir.path(), Path::new(""), &mut files);
     let segments = files.keys().filter(|name| name.starts_with("log")).count();
@@ -115,6 +116,8 @@ fn sound(engine: EngineChoice) -> Sound {
 #[derive(Default, Debug)]
 struct Tally {
     right: u64,
+    /// Of the right ones, those for which the derived state was made anew.
+    rebuilt: u64,
     named: BTreeMap<&'static str, u64>,
 }
 
@@ -131,9 +134,10 @@ fn judge(sound: &Sound, files: &Files, options: &Options, what: &str, tally: &mu
     match told.recv_timeout(Duration::from_secs(60)) {
         Err(error) => panic!("{what}: no end within a minute: {error}"),
         Ok(Err(_)) => panic!("{what}: panicked"),
-        Ok(Ok(Ok(answers))) => {
+        Ok(Ok(Ok((answers, rebuilt)))) => {
             assert_eq!(answers, sound.answers, "{what}");
             tally.right += 1;
+            tally.rebuilt += u64::from(rebuilt);
         }
         Ok(Ok(Err(error))) => {
             assert!(!error.to_string().is_empty(), "{what}");
@@ -222,6 +226,7 @@ fn damage_to_the_derived_state_is_made_good_from_the_log_or_named() {
     let tally =
         damaged(&sound, &options(EngineChoice::Sled), 120, |name| name.starts_with("derived"));
     println!("derived: {tally:?}");
+    assert!(tally.rebuilt > 0);
     let mut tally = Tally::default();
     let mut files = sound.files.clone();
     files.retain(|name, _| !name.starts_with("derived"));
