@@ -1,7 +1,7 @@
 //! Much and strange input (R16, R49): long journals full of broken lines in flat memory, one line
 //! of 100 MB, numbers, times and texts from the edges, chains and fans of thousands. Nothing is
 //! lost, nothing panics, nothing recurses, and everything ends.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may stop")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may stop")]
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -241,7 +241,10 @@ fn five_thousand_sets_on_one_slot_are_written_and_answered() {
     taken(&store, &text);
     let written = began.elapsed();
     let answer = get(&store, "s");
-    println!("5,000 sets: written {written:?}, then answered {:?}", began.elapsed() - written);
+    println!(
+        "5,000 sets: written {written:?}, then answered {:?}",
+        began.elapsed().saturating_sub(written)
+    );
     assert_eq!(answer["facts"][0]["value"], format!("v{}", 4_999 % 7));
     assert_eq!(answer["outcome"], "known");
     assert!(began.elapsed() < PATIENCE);
@@ -260,7 +263,10 @@ fn a_supersession_chain_of_ten_thousand_is_written_and_answered() {
     taken(&store, &text);
     let written = began.elapsed();
     let answer = get(&store, "s");
-    println!("chain of 10,000: written {written:?}, then answered {:?}", began.elapsed() - written);
+    println!(
+        "chain of 10,000: written {written:?}, then answered {:?}",
+        began.elapsed().saturating_sub(written)
+    );
     assert_eq!(answer["facts"][0]["id"], "f9999");
     taken(&store, r#"{"op":"retract","target":"f9999","reason":"mistaken","tenant":"t"}"#);
     assert_eq!(get(&store, "s")["facts"][0]["id"], "f9998");
@@ -288,7 +294,7 @@ fn a_derivation_chain_of_ten_thousand_falls_with_its_first_without_recursion() {
     assert_eq!(get(&store, "s9999")["facts"], json!([]));
     println!(
         "derivation chain of 10,000: written {written:?}, asked {:?}",
-        began.elapsed() - written
+        began.elapsed().saturating_sub(written)
     );
     assert!(began.elapsed() < PATIENCE);
 }
@@ -309,6 +315,9 @@ fn fifty_thousand_dependents_of_one_fact_fall_with_it() {
     for n in [0, 25_000, 49_999] {
         assert_eq!(get(&store, &format!("s{n}"))["facts"], json!([]));
     }
-    println!("fan of 50,000: written {written:?}, asked {:?}", began.elapsed() - written);
+    println!(
+        "fan of 50,000: written {written:?}, asked {:?}",
+        began.elapsed().saturating_sub(written)
+    );
     assert!(began.elapsed() < PATIENCE);
 }

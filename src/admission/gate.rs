@@ -13,9 +13,7 @@ use crate::model::value::Value;
 use crate::store::apply::apply_event;
 use crate::store::draft::Draft;
 use crate::store::error::StoreError;
-use crate::store::key;
-use crate::store::row::Row;
-use crate::store::rows::{Lookup, NodeView, Rows};
+use crate::store::rows::{Lookup, NodeView};
 
 /// What became of one operation.
 #[derive(Clone, Debug)]

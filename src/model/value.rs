@@ -290,7 +290,10 @@ mod tests {
         }
         assert_eq!(value("{\"decimal\":\"1.10\"}").unwrap(), value("1.1").unwrap());
         let json = |text: &str| value(&format!("{{\"json\":{text}}}")).unwrap();
-        assert_eq!(json("{\"a\":1,\"b\":{\"c\":2,\"d\":3}}"), json("{\"b\":{\"d\":3,\"c\":2},\"a\":1}"));
+        assert_eq!(
+            json("{\"a\":1,\"b\":{\"c\":2,\"d\":3}}"),
+            json("{\"b\":{\"d\":3,\"c\":2},\"a\":1}")
+        );
         assert_eq!(value("1e2").unwrap(), value("{\"decimal\":\"100\"}").unwrap());
         assert_eq!(value("-0.00").unwrap(), value("{\"decimal\":\"0\"}").unwrap());
         assert_eq!(value("1.5e-3").unwrap(), value("0.0015").unwrap());

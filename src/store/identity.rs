@@ -101,7 +101,7 @@ impl Identity {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let found = without(dir);
                 // Another process may have made the store while we looked: look again.
-                return if path.exists() { Self::read(dir) } else { found };
+                return if path.exists() { Self::find(dir) } else { found };
             }
             Err(error) => return Err(io("read", &path)(error)),
         };
