@@ -65,6 +65,37 @@ const DRAWINGS: [(&str, &[&str]); 5] = [
     ),
 ];
 
+/// The other drawings, all of the world of two projects: file, and the command that draws it.
+const OTHERS: [(&str, &[&str]); 4] = [
+    ("projects.lineage.dot", &["dot", "lineage", "shop-guide", "--at", "2025-06-20T00:00:00Z"]),
+    ("projects.entity.dot", &["dot", "entity", "flow:refund", "--at", "2025-06-20T00:00:00Z"]),
+    (
+        "projects.timeline.dot",
+        &[
+            "dot",
+            "timeline",
+            "flow:refund",
+            "retry",
+            "--scope",
+            "acme/billing",
+            "--at",
+            "2025-06-20T00:00:00Z",
+        ],
+    ),
+    (
+        "projects.plot.svg",
+        &[
+            "plot",
+            "flow:refund",
+            "retry",
+            "--scope",
+            "acme/billing",
+            "--at",
+            "2025-06-20T00:00:00Z",
+        ],
+    ),
+];
+
 fn graphs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("graphs")
 }
@@ -174,20 +205,25 @@ fn assert_entities(name: &str, text: &str) {
     }
 }
 
+/// Compares a drawing with its golden file, or writes that anew.
+fn assert_golden(file: &str, drawn: &str) {
+    let golden = graphs().join(file);
+    if std::env::var_os("ASOF_BLESS").is_some() {
+        std::fs::write(&golden, drawn).unwrap();
+    }
+    let was = std::fs::read_to_string(&golden).unwrap();
+    assert!(drawn == was, "the drawing is not graphs/{file}; ASOF_BLESS=1 writes it anew\n{drawn}");
+}
+
 #[test]
 fn each_world_is_drawn_as_it_was() {
     for (world, slot) in DRAWINGS {
         let (_dir, store) = replayed(&graphs().join(format!("{world}.jsonl")));
-        let drawn = drawing(&store, slot);
-        let golden = graphs().join(format!("{world}.dot"));
-        if std::env::var_os("ASOF_BLESS").is_some() {
-            std::fs::write(&golden, &drawn).unwrap();
-        }
-        let was = std::fs::read_to_string(&golden).unwrap();
-        assert!(
-            drawn == was,
-            "{world}: the drawing is not graphs/{world}.dot; ASOF_BLESS=1 writes it anew\n{drawn}"
-        );
+        assert_golden(&format!("{world}.dot"), &drawing(&store, slot));
+    }
+    let (_dir, store) = replayed(&graphs().join("projects.jsonl"));
+    for (file, arguments) in OTHERS {
+        assert_golden(file, &asof(&store, arguments));
     }
 }
 
@@ -196,6 +232,14 @@ fn graphviz_takes_each_drawing_without_a_warning() {
     for (world, _) in DRAWINGS {
         let golden = std::fs::read_to_string(graphs().join(format!("{world}.dot"))).unwrap();
         assert_drawn(world, &golden);
+    }
+    for (file, _) in OTHERS {
+        let golden = std::fs::read_to_string(graphs().join(file)).unwrap();
+        if file.ends_with(".svg") {
+            assert_well_formed(file, &golden);
+        } else {
+            assert_drawn(file, &golden);
+        }
     }
 }
 
@@ -265,6 +309,19 @@ fn graphviz_takes_hostile_labels_without_a_warning() {
     }
     std::fs::write(&journal, lines).unwrap();
     let (_dir, store) = replayed(&journal);
+    assert_drawn("entity", &asof(&store, &["dot", "entity", &subject, "--tenant", "acme"]));
+    for (scope, text) in scopes.iter().zip(hostile()).step_by(5) {
+        let slot = [subject.as_str(), "says", "--scope", scope];
+        let timeline = asof(&store, &[&["dot", "timeline"], slot.as_slice()].concat());
+        assert_drawn(&format!("timeline {text:?}"), &timeline);
+        let plot = asof(&store, &[&["plot"], slot.as_slice()].concat());
+        assert_well_formed(&format!("plot {text:?}"), &plot);
+    }
+    for (number, text) in hostile().iter().enumerate().step_by(5) {
+        let id = format!("{number} {}", name(text));
+        let lineage = asof(&store, &["dot", "lineage", &id, "--tenant", "acme"]);
+        assert_drawn(&format!("lineage {text:?}"), &lineage);
+    }
     for (scope, text) in scopes.iter().zip(hostile()) {
         let drawn = drawing(&store, &[&subject, "says", "--scope", scope]);
         let Some(svg) = assert_drawn(&format!("{text:?}"), &drawn) else { return };

@@ -95,7 +95,16 @@ fn a_crate_that_does_a_job_is_named_in_few_files() {
         ("rustix::", &["store/medium.rs"]),
         ("chrono_tz::", &["time/zone.rs", "time/local.rs"]),
         ("petgraph::", &["query/", "exchange/dot", "lineage/"]),
-        ("rayon::", &["query/slots.rs", "db/import.rs", "cli/read.rs", "lineage/reach.rs"]),
+        (
+            "rayon::",
+            &[
+                "query/slots.rs",
+                "db/import.rs",
+                "cli/read.rs",
+                "lineage/reach.rs",
+                "query/agenda.rs",
+            ],
+        ),
         ("liblzma::", &["exchange/lines.rs"]),
         ("indicatif::", &["cli/whole.rs"]),
         ("comfy_table::", &["cli/render.rs"]),
