@@ -2,6 +2,7 @@
 //! and the lists of what is open: conflicts, held proposals, reviews due, answers that differ.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(clippy::needless_pass_by_value, reason = "values are written in place")]
 
 use asof::db::{ImportOptions, Options, Snapshot, Store};
 use asof::exchange::question::question;
