@@ -235,7 +235,7 @@ fn graphviz_takes_each_drawing_without_a_warning() {
     }
     for (file, _) in OTHERS {
         let golden = std::fs::read_to_string(graphs().join(file)).unwrap();
-        if file.ends_with(".svg") {
+        if Path::new(file).extension().is_some_and(|e| e == "svg") {
             assert_well_formed(file, &golden);
         } else {
             assert_drawn(file, &golden);
