@@ -16,7 +16,7 @@ use crate::timeline::slot::{Reach, Slot};
 impl Gate<'_, '_> {
     fn find_held(&self, tenant: &Tenant, id: &Id) -> Checked<Target> {
         let target = self.find(tenant, id)?;
-        if target.standing.held {
+        if target.standing.held && target.standing.closed.is_none() {
             return Ok(target);
         }
         refuse(
